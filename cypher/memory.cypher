@@ -1,0 +1,307 @@
+// The write: two statements in one transaction, the judgement between them (graphmem/conflict.py).
+
+// name: lock_and_read
+// mode: write
+// scope: user
+// params: tenant_id STRING, user_id STRING, op STRING, since INTEGER?, slots MAP, things MAP, prefixes MAP, pending MAP
+// purpose: lock the user, take the time, find the operation again, and read what the judge may look at.
+MERGE (u:User {tenant_id: $tenant_id, user_id: $user_id})
+// a constant write is the lock; anything read before it may be stale, and an increment here deadlocks with the CREATE of an edge
+SET u.lock = true
+WITH u, datetime.realtime().epochMillis AS db
+WITH u, CASE WHEN u.at.epochMillis >= db THEN u.at.epochMillis + 1 ELSE db END AS now
+WITH u, now, CASE WHEN $since IS NULL OR $since >= now THEN now - 1 ELSE $since END AS since
+OPTIONAL MATCH (done:Change {tenant_id: $tenant_id, user_id: $user_id, op: $op})
+// the slots concerned: those named, those that hold something about the things named, the current ones of whole keys
+CALL (since) {
+  CALL (since) {
+    CALL (since) {
+      UNWIND $slots.FACT AS slot
+      RETURN slot
+      UNION
+      UNWIND $things.FACT AS thing
+      MATCH (:User)-[r:FACT]->(:Memory)
+      USING INDEX r:FACT(thing, until)
+      WHERE r.thing = thing AND r.until > since
+      RETURN r.slot AS slot
+      UNION
+      UNWIND $prefixes.FACT AS prefix
+      MATCH (:User)-[r:FACT]->(:Memory)
+      USING INDEX r:FACT(current_slot)
+      WHERE r.current_slot STARTS WITH prefix
+      RETURN r.slot AS slot
+    }
+    RETURN 'FACT' AS kind, slot
+    UNION ALL
+    CALL (since) {
+      UNWIND $slots.PREFERENCE AS slot
+      RETURN slot
+      UNION
+      UNWIND $things.PREFERENCE AS thing
+      MATCH (:User)-[r:PREFERENCE]->(:Memory)
+      USING INDEX r:PREFERENCE(thing, until)
+      WHERE r.thing = thing AND r.until > since
+      RETURN r.slot AS slot
+      UNION
+      UNWIND $prefixes.PREFERENCE AS prefix
+      MATCH (:User)-[r:PREFERENCE]->(:Memory)
+      USING INDEX r:PREFERENCE(current_slot)
+      WHERE r.current_slot STARTS WITH prefix
+      RETURN r.slot AS slot
+    }
+    RETURN 'PREFERENCE' AS kind, slot
+    UNION ALL
+    CALL (since) {
+      UNWIND $slots.CONTEXT AS slot
+      RETURN slot
+      UNION
+      UNWIND $prefixes.CONTEXT AS prefix
+      MATCH (:User)-[r:CONTEXT]->(:Memory)
+      USING INDEX r:CONTEXT(current_slot)
+      WHERE r.current_slot STARTS WITH prefix
+      RETURN r.slot AS slot
+    }
+    RETURN 'CONTEXT' AS kind, slot
+  }
+  RETURN collect(DISTINCT [kind, slot]) AS slots
+}
+// only rows that still matter after `since`: the (slot, until) index keeps older history out
+CALL (since, slots) {
+  CALL (since, slots) {
+    UNWIND [s IN slots WHERE s[0] = 'FACT' | s[1]] AS slot
+    MATCH (:User)-[r:FACT]->(m:Memory)
+    USING INDEX r:FACT(slot, until)
+    WHERE r.slot = slot AND r.until > since
+    RETURN {kind: 'FACT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
+      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
+      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
+      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
+      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
+      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, obs: [(m)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]} AS row
+    UNION ALL
+    UNWIND [s IN slots WHERE s[0] = 'PREFERENCE' | s[1]] AS slot
+    MATCH (:User)-[r:PREFERENCE]->(m:Memory)
+    USING INDEX r:PREFERENCE(slot, until)
+    WHERE r.slot = slot AND r.until > since
+    RETURN {kind: 'PREFERENCE', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
+      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
+      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
+      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
+      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
+      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, obs: [(m)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]} AS row
+    UNION ALL
+    UNWIND [s IN slots WHERE s[0] = 'CONTEXT' | s[1]] AS slot
+    MATCH (:User)-[r:CONTEXT]->(m:Memory)
+    USING INDEX r:CONTEXT(slot, until)
+    WHERE r.slot = slot AND r.until > since
+    RETURN {kind: 'CONTEXT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
+      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
+      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
+      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
+      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
+      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, obs: [(m)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]} AS row
+  }
+  RETURN collect(row) AS rows
+}
+// what opposes those rows from other slots
+CALL (since, slots, rows) {
+  CALL (since, slots, rows) {
+    UNWIND [x IN rows WHERE x.kind = 'FACT' AND x.ckey <> '' | x.thing] AS thing
+    WITH DISTINCT thing, since, slots
+    MATCH (:User)-[r:FACT]->(m:Memory)
+    USING INDEX r:FACT(thing, until)
+    WHERE r.thing = thing AND r.until > since AND NOT r.slot IN [s IN slots | s[1]]
+    RETURN {kind: 'FACT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
+      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
+      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
+      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
+      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, obs: []} AS row
+    UNION ALL
+    UNWIND [x IN rows WHERE x.kind = 'PREFERENCE' AND x.ckey <> '' | x.thing] AS thing
+    WITH DISTINCT thing, since, slots
+    MATCH (:User)-[r:PREFERENCE]->(m:Memory)
+    USING INDEX r:PREFERENCE(thing, until)
+    WHERE r.thing = thing AND r.until > since AND NOT r.slot IN [s IN slots | s[1]]
+    RETURN {kind: 'PREFERENCE', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
+      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
+      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
+      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
+      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, obs: []} AS row
+  }
+  RETURN collect(row) AS rivals
+}
+CALL (slots) {
+  CALL (slots) {
+    UNWIND [s IN slots WHERE s[0] = 'FACT' | s[1]] AS slot
+    CALL (slot) {
+      MATCH (:User)-[r:FACT]->(:Memory)
+      USING INDEX r:FACT(slot, version)
+      WHERE r.slot = slot AND r.version >= 1
+      RETURN r.version AS top
+      ORDER BY r.slot DESC, r.version DESC
+      LIMIT 1
+    }
+    RETURN [slot, top] AS top
+    UNION ALL
+    UNWIND [s IN slots WHERE s[0] = 'PREFERENCE' | s[1]] AS slot
+    CALL (slot) {
+      MATCH (:User)-[r:PREFERENCE]->(:Memory)
+      USING INDEX r:PREFERENCE(slot, version)
+      WHERE r.slot = slot AND r.version >= 1
+      RETURN r.version AS top
+      ORDER BY r.slot DESC, r.version DESC
+      LIMIT 1
+    }
+    RETURN [slot, top] AS top
+    UNION ALL
+    UNWIND [s IN slots WHERE s[0] = 'CONTEXT' | s[1]] AS slot
+    CALL (slot) {
+      MATCH (:User)-[r:CONTEXT]->(:Memory)
+      USING INDEX r:CONTEXT(slot, version)
+      WHERE r.slot = slot AND r.version >= 1
+      RETURN r.version AS top
+      ORDER BY r.slot DESC, r.version DESC
+      LIMIT 1
+    }
+    RETURN [slot, top] AS top
+  }
+  RETURN collect(top) AS tops
+}
+CALL () {
+  CALL () {
+    UNWIND $pending.FACT AS prefix
+    MATCH (:User)-[r:FACT]->(m:Memory)
+    USING INDEX r:FACT(pending_slot)
+    WHERE r.pending_slot STARTS WITH prefix
+    RETURN {kind: 'FACT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
+      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
+      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
+      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
+      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
+      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
+      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks, pending_case: r.pending_case, obs: []} AS row
+    UNION ALL
+    UNWIND $pending.PREFERENCE AS prefix
+    MATCH (:User)-[r:PREFERENCE]->(m:Memory)
+    USING INDEX r:PREFERENCE(pending_slot)
+    WHERE r.pending_slot STARTS WITH prefix
+    RETURN {kind: 'PREFERENCE', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
+      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
+      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
+      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
+      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
+      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
+      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks, pending_case: r.pending_case, obs: []} AS row
+    UNION ALL
+    UNWIND $pending.CONTEXT AS prefix
+    MATCH (:User)-[r:CONTEXT]->(m:Memory)
+    USING INDEX r:CONTEXT(pending_slot)
+    WHERE r.pending_slot STARTS WITH prefix
+    RETURN {kind: 'CONTEXT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
+      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
+      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
+      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
+      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
+      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
+      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks, pending_case: r.pending_case, obs: []} AS row
+  }
+  RETURN collect(row) AS pendings
+}
+RETURN now, u.rev AS rev, u.erased_at IS NOT NULL AS erased, done {.request_hash, .outcome, .rev} AS done,
+       [s IN slots | s[1]] AS slots, rows, rivals, tops, pendings;
+
+// name: apply
+// mode: write
+// scope: user
+// params: tenant_id STRING, user_id STRING, op STRING, request_hash STRING, route STRING, actor STRING, outcome STRING, now DATETIME, patches LIST, ckeys LIST, sources LIST, new LIST, seen LIST, copied LIST, turns LIST, opened LIST, sync LIST, changes LIST
+// purpose: everything the verdicts ask for; the lock is already held.
+MATCH (u:User {tenant_id: $tenant_id, user_id: $user_id})
+SET u.at = $now, u.rev = coalesce(u.rev, 0) + 1
+WITH u
+// caches of old rows first: current_slot must be gone before the new edge takes it
+CALL (u) {
+  UNWIND $patches AS o
+  MATCH (m:Memory {tenant_id: $tenant_id, mid: o.mid})<-[r:FACT|PREFERENCE|CONTEXT]-(:User)
+  SET r += o.set, r.rowrev = coalesce(r.rowrev, 0) + 1
+  RETURN count(*) AS patched
+}
+// concepts in sorted order before any edge: unsorted ones deadlock between users
+CALL () {
+  UNWIND $ckeys AS ckey
+  MERGE (c:Concept {tenant_id: $tenant_id, ckey: ckey})
+  RETURN count(*) AS concepts
+}
+CALL (u) {
+  UNWIND $opened AS session_id
+  MERGE (s:Session {tenant_id: $tenant_id, user_id: $user_id, session_id: session_id})
+    ON CREATE SET s.started_at = $now, s.turns = 0
+  MERGE (u)-[:OPENED]->(s)
+  RETURN count(*) AS sessions
+}
+CALL () {
+  UNWIND $turns AS t
+  MATCH (s:Session {tenant_id: $tenant_id, user_id: $user_id, session_id: t.session_id})
+  SET s.turns = s.turns + 1, s.last_at = $now
+  CREATE (s)-[:SAID {seq: s.turns}]->(turn:Turn:Source)
+  SET turn = t.node
+  RETURN count(*) AS said
+}
+CALL () {
+  UNWIND $sources AS src
+  MERGE (s:Source {tenant_id: $tenant_id, user_id: $user_id, source_id: src.source_id})
+    ON CREATE SET s.kind = src.kind, s.at = $now
+  RETURN count(*) AS sourced
+}
+CALL (u) {
+  UNWIND $new AS row
+  CREATE (u)-[r:$(row.kind)]->(m:Memory)
+  SET m = row.node, r = row.edge
+  WITH m, row
+  MATCH (s:Source {tenant_id: $tenant_id, user_id: $user_id, source_id: row.source_id})
+  CREATE (m)-[f:FROM_SOURCE]->(s)
+  SET f = row.first
+  WITH m, row
+  CALL (m, row) {
+    UNWIND row.about AS ckey
+    MATCH (c:Concept {tenant_id: $tenant_id, ckey: ckey})
+    CREATE (m)-[:ABOUT]->(c)
+  }
+  CALL (m, row) {
+    UNWIND row.supersedes AS mid
+    MATCH (p:Memory {tenant_id: $tenant_id, mid: mid})
+    CREATE (m)-[:SUPERSEDES {at: $now}]->(p)
+  }
+  RETURN count(*) AS created
+}
+CALL () {
+  UNWIND $seen AS o
+  MATCH (m:Memory {tenant_id: $tenant_id, mid: o.mid})
+  MATCH (s:Source {tenant_id: $tenant_id, user_id: $user_id, source_id: o.source_id})
+  CREATE (m)-[f:FROM_SOURCE]->(s)
+  SET f = o.link
+  RETURN count(*) AS seen
+}
+// a row that comes back after a late arrival takes its later observations along
+CALL () {
+  UNWIND $copied AS o
+  MATCH (p:Memory {tenant_id: $tenant_id, mid: o.from_mid})-[f:FROM_SOURCE]->(s:Source)
+  WHERE f.first IS NULL AND f.at.epochMillis >= o.since AND f.at.epochMillis <= o.until
+  MATCH (m:Memory {tenant_id: $tenant_id, mid: o.mid})
+  CREATE (m)-[g:FROM_SOURCE]->(s)
+  SET g = properties(f)
+  RETURN count(*) AS copied
+}
+FOREACH (c IN $changes |
+  CREATE (:Change {tenant_id: $tenant_id, user_id: $user_id, op: $op, request_hash: $request_hash, route: $route, actor: $actor, at: $now,
+                   outcome: $outcome, mids: c.mids, verdicts: c.verdicts, rev: u.rev}))
+FOREACH (o IN $sync |
+  CREATE (:Outbox {oid: $op + ':' + o.ref, ref: o.ref, kind: o.kind, tenant_id: $tenant_id, user_id: $user_id, pending_at: $now}))
+RETURN u.rev AS rev, patched, created, seen;

@@ -1,0 +1,363 @@
+"""The judge: nine questions in the order of design section 5, the first that answers decides. Pure: rows in, verdicts and effects out.
+
+Each question is a function of (case, book); it returns a Judgement and has applied its effects to the book, or returns None: ask the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from graphmem.book import Book, Case, Copied, Judgement, observations_after
+from graphmem.memory import Kind, Verdict
+from graphmem.validity import Ms, Observation, Pending, Row, answer, counts, last_observed, same_thing
+
+
+def judge(case: Case, book: Book) -> Judgement:
+    """Decide one statement and apply what follows to the book."""
+    case = _ends_after_start(case, book)
+    for question in QUESTIONS:
+        if (judgement := question(case, book)) is not None:
+            return judgement
+    raise AssertionError("the last question always answers")
+
+
+def _ends_after_start(case: Case, book: Book) -> Case:
+    """An end that names a time at or before the start of the value it ends begins 1 ms after that start."""
+    if not case.statement.is_end:
+        return case
+    held = book.told(case.slot, case.probe)
+    if held is None or case.start > held.valid_from:
+        return case
+    return replace(case, start=held.valid_from + 1)
+
+
+# --- 1
+
+
+def refused(case: Case, book: Book) -> Judgement | None:
+    """No source, or the calling application's own check failed on a dual key."""
+    if not case.trust.sourced:
+        return Judgement(Verdict.REFUSED, reason="no_source")
+    if case.rule.policy == "dual" and case.trust.verified is False:
+        return Judgement(Verdict.REFUSED, reason="refused_by_policy")
+    return None
+
+
+# --- 2
+
+
+def slip(case: Case, book: Book) -> Judgement | None:
+    """"I misspoke": the version meant is retracted, the new value takes its start; never on dual or review keys."""
+    s = case.statement
+    if not s.slip or case.rule.policy != "versioned":
+        return None
+    meant = _meant(case, book)
+    if meant is not None:
+        book.retract(meant)
+        book.slipped[(s.key, s.subject)] = meant.valid_from
+        if s.polarity == "-" or s.is_end:
+            return Judgement(Verdict.RETRACT, mid=meant.mid)
+    start = book.slipped.get((s.key, s.subject))
+    if start is None:
+        return None
+    taking = replace(case, start=start if s.start is None else case.start)
+    row = place(taking, book)
+    return Judgement(Verdict.SUPERSEDE, row.mid, supersedes=meant.mid if meant is not None else None)
+
+
+def _meant(case: Case, book: Book) -> Row | None:
+    """The version that is taken back: the named value's, else the last one stated of this key and subject."""
+    s = case.statement
+    named = s.ckey if s.polarity == "-" or s.is_end else s.old
+    rows = [
+        r
+        for r in book.rows.values()
+        if (r.key, r.subject) == (s.key, s.subject)
+        and counts(r, book.now)
+        and r.recorded_at < book.now
+        and r.tombstoned_at is None
+        and r.said_at <= case.said_at
+        and (r.ckey == named if named else not case.same_value(r))
+    ]
+    return max(rows, key=lambda r: (r.said_at, r.recorded_at, r.version), default=None)
+
+
+# --- 3
+
+
+def answers_pending(case: Case, book: Book) -> Judgement | None:
+    """A later restatement of a pending value confirms it (preferences); of the held value rejects it, and is judged on."""
+    s = case.statement
+    for pending in book.open_pendings(case.said_at, case.limits.pending_life):
+        p = pending.row
+        if case.said_at <= p.said_at or s.kind is not Kind.PREFERENCE or p.kind is not Kind.PREFERENCE or s.is_end or s.slip:
+            continue
+        if p.slot == case.slot and case.same_value(p):
+            return confirm(replace(case, start=max(case.start, p.valid_from), ends_at=case.ends_at or p.ends_at), book, pending, case.said_at)
+        if _restates_held(case, book, p):
+            book.decide(pending, "rejected", case.said_at)
+    return None
+
+
+def _restates_held(case: Case, book: Book, p: Row) -> bool:
+    """The statement repeats what the pending one would have replaced: the opposite of its thing, or the value held in its slot."""
+    s = case.statement
+    if case.thing == p.thing and s.polarity != p.polarity and s.ckey == p.ckey:
+        return True
+    held = book.told(p.slot, case.probe)
+    return case.slot == p.slot and held is not None and case.same_value(held)
+
+
+def confirm(case: Case, book: Book, pending: Pending, decided: Ms) -> Judgement:
+    """Record a pending memory as a new version, valid from the later of decision and stated start."""
+    book.decide(pending, "confirmed", decided)
+    before = _displaced(case, book)
+    row = place(case, book)
+    return Judgement(Verdict.SUPERSEDE if before else Verdict.NEW, row.mid, supersedes=before.mid if before else None, reason="confirmed")
+
+
+# --- 4
+
+
+def over_when_said(case: Case, book: Book) -> Judgement | None:
+    """A period that was over when it was said: a row of its own that ends nothing."""
+    if not case.over or case.statement.is_end:
+        return None
+    row = place(case, book)
+    return Judgement(Verdict.BACKFILL, row.mid)
+
+
+# --- 5
+
+
+def reinforced(case: Case, book: Book) -> Judgement | None:
+    """The value told at said_at (at the start, if that is to come), with no other stated end."""
+    held = book.told(case.slot, case.probe)
+    if held is None or not case.same_value(held) or (case.ends_at is not None and case.ends_at != held.ends_at):
+        return None
+    if case.start < held.valid_from:
+        earlier = place(case, book)
+        book.observe(held, case)
+        return Judgement(Verdict.REINFORCE, held.mid, reason=f"earlier_start:{earlier.mid}")
+    book.observe(held, case)
+    return Judgement(Verdict.REINFORCE, held.mid)
+
+
+# --- 6
+
+
+def backfilled(case: Case, book: Book) -> Judgement | None:
+    """Something later is known already, and the statement makes no claim to hold later: one more row (or two), never pending."""
+    if not is_late(case, book):
+        return None
+    row = place(case, book)
+    return Judgement(Verdict.BACKFILL, row.mid)
+
+
+def is_late(case: Case, book: Book) -> bool:
+    """A row, an observation of the row held then, or an opposite row of its concept lies after said_at and at or before now."""
+    a, now = case.anchor, case.now
+    if case.start > a:
+        return False
+    like = case.row("", 0)
+    rivals = [r for r in book.ledger.by_thing[case.thing] if r.polarity != like.polarity and same_thing(r, like)]
+    rows = [*book.ledger.by_slot.get(case.slot, ()), *rivals]
+    if any(counts(r, now) and not r.inset and a < r.valid_from <= now for r in rows):
+        return True
+    held = [r for r in (answer(book.ledger.by_slot.get(case.slot, ()), a, now), *book.opposites(like, a)) if r is not None]
+    return any(any(a < o.at <= now for o in r.observations) or (r.claims and r.said_at > a) for r in held)
+
+
+# --- 7
+
+
+def policy(case: Case, book: Book) -> Judgement | None:
+    """Facts that may not change by a word alone: dual and review keys, and denials of what safety depends on."""
+    if case.statement.kind is not Kind.FACT:
+        return None
+    reason = _waits(case, book)
+    if reason is None:
+        return None
+    verdict = Verdict.PENDING if reason in ("dual", "hedged") else Verdict.REVIEW
+    return pend(case, book, verdict, reason)
+
+
+def _waits(case: Case, book: Book) -> str | None:
+    s, rule, trust = case.statement, case.rule, case.trust
+    if rule.safety and s.hedged and s.polarity == "+" and not s.is_end:
+        return "hedged"
+    if rule.safety and (s.polarity == "-" or (s.is_end and rule.policy == "review")):
+        affirmed = [r for r in book.told_of_key(s.key, s.subject, case.probe) if r.polarity == "+"]
+        denied = affirmed if s.whole_key else [r for r in affirmed if r.slot == case.slot]
+        return "denial" if denied and s.grounds is None and not trust.vouched else None
+    if rule.safety or not _changes(case, book):
+        return None
+    if rule.policy == "dual" and not trust.verified:
+        return "dual"
+    return "review" if rule.policy == "review" and not trust.vouched else None
+
+
+def _changes(case: Case, book: Book) -> bool:
+    """Something else is held: another value of the slot, or the opposite of what is said. A first value changes nothing."""
+    held = book.told(case.slot, case.probe)
+    against = [] if case.statement.is_end else book.opposites(case.row("", 0), case.probe)
+    return bool(against) or (held is not None and not case.same_value(held))
+
+
+def pend(case: Case, book: Book, verdict: Verdict, reason: str) -> Judgement:
+    """Keep the statement as pending: no version, no start, a handle of its own; it ends an older open one of its slot."""
+    for other in book.open_pendings(case.said_at, case.limits.pending_life):
+        if other.row.slot == case.slot and other.row.said_at <= case.said_at:
+            book.decide(other, "overtaken", case.said_at)
+    row = case.row(next(book.mids), 0)
+    book.pend(Pending(row, reason, pending_from=case.said_at))
+    return Judgement(verdict, row.mid, reason=reason)
+
+
+# --- 8
+
+
+def window(case: Case, book: Book) -> Judgement | None:
+    """Preferences in speech: the opposite, or another value without words of change, 0 to 72 hours after the last observation waits."""
+    s = case.statement
+    if s.kind is not Kind.PREFERENCE or s.deliberate or s.is_end:
+        return None
+    against = book.opposites(case.row("", 0), case.probe)
+    held = book.told(case.slot, case.probe)
+    if held is not None and held.polarity == s.polarity and not case.same_value(held) and not s.change:
+        against.append(held)
+    fresh = [r for r in against if 0 <= case.said_at - last_observed(r, case.said_at, case.now) <= case.limits.window]
+    return pend(case, book, Verdict.PENDING, "reversal_window") if fresh else None
+
+
+# --- 9
+
+
+def decided(case: Case, book: Book) -> Judgement:
+    """New, end, supersede; schedule if the start is to come. At equal start the later recorded wins."""
+    s = case.statement
+    before = _displaced(case, book)
+    row = place(case, book)
+    _overtake(case, book)
+    prior = before.mid if before is not None else None
+    if case.scheduled:
+        return Judgement(Verdict.SCHEDULE, row.mid, supersedes=prior)
+    if book.ledger.answer(case.slot, case.now, case.now) is not book.rows[row.mid]:
+        return Judgement(Verdict.BACKFILL, row.mid)
+    if s.is_end:
+        return Judgement(Verdict.END, row.mid, supersedes=prior)
+    return Judgement(Verdict.SUPERSEDE if prior else Verdict.NEW, row.mid, supersedes=prior)
+
+
+def _overtake(case: Case, book: Book) -> None:
+    """A version said at or after an open pending one of its slot ends it."""
+    for pending in book.open_pendings(case.said_at, case.limits.pending_life):
+        if pending.row.slot == case.slot and pending.row.said_at <= case.said_at:
+            book.decide(pending, "overtaken", case.said_at)
+
+
+QUESTIONS: tuple[Callable[[Case, Book], Judgement | None], ...] = (
+    refused,
+    slip,
+    answers_pending,
+    over_when_said,
+    reinforced,
+    backfilled,
+    policy,
+    window,
+    decided,
+)
+
+
+# --- the rows a statement makes
+
+
+def place(case: Case, book: Book) -> Row:
+    """Record the statement as a row: overrule what its words claim, restate what was observed later, link what it replaces."""
+    row = case.row(next(book.mids), book.next_version(case.slot))
+    if _claimed_by_another(case, book, row):
+        return book.create(replace(row, retracted_at=case.now))
+    if case.claims:
+        for other in _overruled(case, book, row):
+            book.retract(other)
+    before = _displaced(case, book)
+    again = [] if row.inset else _observed_later(case, book, row)
+    book.create(row, before.mid if before is not None and not row.inset else None)
+    for held, later in again:
+        _restate(book, held, later)
+    return row
+
+
+def _spans(row: Row) -> list[tuple[Ms, Ms]]:
+    """The (start, said_at) spans that a row and its later observations claim by their words."""
+    own = [(row.valid_from, row.said_at)] if row.claims else []
+    return own + [(o.since, o.at) for o in row.observations if o.since is not None]
+
+
+def _related(case: Case, book: Book, row: Row) -> list[Row]:
+    """Counting rows of the slot with another value, and rows of the other polarity about the same thing."""
+    found = {r.mid: r for r in book.ledger.by_slot.get(case.slot, ()) if not case.same_value(r)}
+    found |= {r.mid: r for r in book.ledger.by_thing[case.thing] if r.polarity != row.polarity and same_thing(r, row)}
+    return [r for r in found.values() if counts(r, book.now) and r.mid != row.mid]
+
+
+def _claimed_by_another(case: Case, book: Book, row: Row) -> bool:
+    """A later statement of another value already claims the time at which this one begins: it is overruled as it arrives."""
+    if case.rule.policy != "versioned":
+        return False
+    return any(
+        since <= row.valid_from <= at and at > case.said_at for other in _related(case, book, row) for since, at in _spans(other)
+    )
+
+
+def _overruled(case: Case, book: Book, row: Row) -> list[Row]:
+    """Rows of other values that begin inside the claimed span and were said earlier; never on dual or review keys."""
+    if case.rule.policy != "versioned":
+        return []
+    return [r for r in _related(case, book, row) if row.valid_from <= r.valid_from <= case.said_at and r.said_at < case.said_at]
+
+
+def _displaced(case: Case, book: Book) -> Row | None:
+    """What is told just where the statement begins: of its slot, else of the opposite polarity."""
+    held = book.told(case.slot, case.start)
+    if held is not None:
+        return held
+    opposed = [] if case.statement.is_end else book.opposites(case.row("", 0), case.start)
+    return opposed[0] if opposed else None
+
+
+def _observed_later(case: Case, book: Book, row: Row) -> list[tuple[Row, list[Observation]]]:
+    """The rows it follows or opposes that were stated again later (outside what it claims): they come back from there."""
+    follows = answer((r for r in book.ledger.by_slot.get(case.slot, ()) if not r.inset), row.valid_from, book.now)
+    opposed = [] if row.is_end else book.opposites(row, row.valid_from)
+    found = []
+    for held in {r.mid: r for r in (follows, *opposed) if r is not None and not r.is_end and not case.same_value(r)}.values():
+        later = [o for o in observations_after(book, held, row.valid_from) if not (case.claims and o.at <= case.said_at)]
+        if later:
+            found.append((held, later))
+    return found
+
+
+def _restate(book: Book, held: Row, later: list[Observation]) -> None:
+    """That row's value again from the observation that came after a late arrival, with the observations that follow it."""
+    first = later[0]
+    again = replace(
+        held,
+        mid=next(book.mids),
+        version=book.next_version(held.slot),
+        said_at=first.at,
+        valid_from=first.at,
+        recorded_at=book.now,
+        observations=tuple(later[1:]),
+        claims=False,
+        inset=False,
+        prev_mid=None,
+        next_mid=None,
+        more={**held.more, "restated": held.mid},
+    )
+    book.create(again)
+    book.copied.append(Copied(again.mid, held.mid, first.at, later[-1].at))
+
+
+__all__ = ["QUESTIONS", "confirm", "is_late", "judge", "place"]

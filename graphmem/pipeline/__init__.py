@@ -1,0 +1,1 @@
+"""The steps from one turn to statements: slice, recognise, classify, bind time, embed, judge, write."""

@@ -1,0 +1,210 @@
+"""From one turn's text to statements, in Chinese and English, without a language model: steps one to four. Pure after building."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from graphmem.lexicon import Lexicon
+from graphmem.memory import FollowUp, Heard, Language, NotStored, Reason, Statement, Step, Turn
+from graphmem.ontology import PACKS, Ontology
+from graphmem.pipeline import clock
+from graphmem.pipeline.answers import Answers
+from graphmem.pipeline.classify import Classifier, Found, Refused, Said
+from graphmem.pipeline.normal import BREAK, language_of
+from graphmem.pipeline.prefix import PrefixReader
+from graphmem.pipeline.recognise import Recogniser
+from graphmem.pipeline.routes import load_routes
+from graphmem.pipeline.rules import Rule, load_rules
+from graphmem.pipeline.slice import Clause, Sliced, cut
+from graphmem.pipeline.speech import Speech, load_speech
+from graphmem.pipeline.talk import Talk
+from graphmem.pipeline.values import load_trims
+from graphmem.pipeline.words import load_people
+
+THRESHOLD = 0.85
+"""Certainty needed to store (design section 5)."""
+
+TRIGGERS = ("triggers.zh.yaml", "triggers.en.yaml")
+CONTEXT_TURNS = 4
+"""Turns of the session that pronouns may reach back."""
+
+
+@dataclass(slots=True)
+class _Hearing:
+    """What one call gathers."""
+
+    turn: Turn
+    said_at: datetime
+    zone: ZoneInfo
+    threshold: float
+    statements: list[Statement]
+    not_stored: list[NotStored]
+    follow_ups: list[FollowUp]
+    seen: dict[str, tuple[Reason, str]]
+
+
+class Extractor:
+    """Built once from an ontology and a lexicon; `hear` is pure and safe to call from many threads."""
+
+    def __init__(self, ontology: Ontology, lexicon: Lexicon) -> None:
+        self._ontology = ontology
+        self._speech = load_speech(PACKS / "speech.yaml")
+        self._people = load_people(PACKS / "subjects.yaml")
+        self._classifier = _classifier(ontology, lexicon, self._speech, PrefixReader(self._people, self._speech.words))
+        self._answers = Answers(self._classifier, self._speech)
+
+    def hear(self, turn: Turn, said_at: datetime, zone: ZoneInfo, context: Sequence[Turn] = (), *, threshold: float = THRESHOLD) -> Heard:
+        """Statements, follow-ups and what was not stored, of one turn.
+
+        said_at is aware; context are the last turns of the session, oldest first. Never fails, whatever the text; linear in its length.
+        """
+        language = turn.language or language_of(turn.text)
+        if turn.role != "user":
+            whole = NotStored(turn.text, (0, len(turn.text)), Reason.ASSISTANT_TURN, f"role.{turn.role}")
+            return Heard(language, not_stored=(whole,) if turn.text.strip() else ())
+        clock_start = time.perf_counter()
+        sliced = cut(turn.text)
+        sliced_at = time.perf_counter()
+        hearing = _Hearing(turn, said_at, zone, threshold, [], [], [], {})
+        self._hear(hearing, sliced, self._talk(context, said_at, zone), context)
+        done = time.perf_counter()
+        return self._heard(language, hearing, sliced, (sliced_at - clock_start, done - sliced_at))
+
+    def _talk(self, context: Sequence[Turn], said_at: datetime, zone: ZoneInfo) -> Talk:
+        """He and she as the last user turns left them."""
+        talk = Talk(self._people)
+        for turn in context[-CONTEXT_TURNS:]:
+            if turn.role != "user":
+                continue
+            text = cut(turn.text[:600])
+            for clause in text.clauses:
+                if not clause.quoted:
+                    self._note_people(clause, text, talk)
+        talk.topic = None
+        return talk
+
+    def _note_people(self, clause: Clause, sliced: Sliced, talk: Talk) -> None:
+        before = self._classifier.reader.read(clause.text, len(clause.text), (), _cutter(sliced, clause))
+        for person in before.people:
+            if not person.pronoun:
+                talk.heard(person.subject)
+
+    def _hear(self, hearing: _Hearing, sliced: Sliced, talk: Talk, context: Sequence[Turn]) -> None:
+        answered = self._answers.answer(sliced, context, talk)
+        if answered is not None:
+            for found, clause in answered:
+                self._keep(hearing, sliced, clause, found)
+            if answered:
+                return
+        supposed = -1
+        clauses = sliced.clauses
+        for i, clause in enumerate(clauses):
+            act = self._speech.act_of(clause)
+            if act is None and supposed == clause.sentence:
+                act = (Reason.HYPOTHETICAL, "speech_act.hypothetical")
+            if act is not None:
+                if act[0] is Reason.HYPOTHETICAL:
+                    supposed = clause.sentence
+                self._refuse(hearing, sliced, clause, act)
+                if not clause.quoted:
+                    self._note_people(clause, sliced, talk)
+                continue
+            known = hearing.seen.get(clause.text)
+            if known is not None:
+                self._refuse(hearing, sliced, clause, known)
+                continue
+            later = clauses[i + 1] if i + 1 < len(clauses) and clauses[i + 1].sentence == clause.sentence else None
+            self._read(hearing, sliced, clause, talk, later)
+
+    def _read(self, hearing: _Hearing, sliced: Sliced, clause: Clause, talk: Talk, later: Clause | None) -> None:
+        c = self._classifier
+        rules = c.triggers(clause.text)
+        found: list[Found] = []
+        refused: list[Refused] = []
+        if rules:
+            original = _cutter(sliced, clause)
+            times = clock.times(clause.text, hearing.said_at, hearing.zone)
+            hedge = 0.6 if later is not None and _UNSURE(self._speech, later) else 1.0
+            said = Said(clause.text, c.recogniser.find(clause.text), clock.spans(times), original, hedge)
+            found, refused = c.read(said, rules, talk)
+            for f in found:
+                self._keep(hearing, sliced, clause, f, times)
+        self._note_topic(clause, sliced, talk, found)
+        if not found:
+            reason = (refused[0].reason, refused[0].rule) if refused else self._speech.rest_of(clause)
+            if not rules:
+                hearing.seen[clause.text] = reason
+            self._refuse(hearing, sliced, clause, reason)
+
+    def _note_topic(self, clause: Clause, sliced: Sliced, talk: Talk, found: Sequence[Found]) -> None:
+        before = self._classifier.reader.read(clause.text, min(len(clause.text), 60), (), _cutter(sliced, clause))
+        named = [p for p in before.people if p.subject != "you"]
+        for person in named:
+            if not person.pronoun:
+                talk.heard(person.subject)
+        if found:
+            talk.topic = found[-1].statement.subject
+            talk.heard(found[-1].statement.subject)
+        elif named:
+            first = talk.resolve(named[0].subject) if named[0].pronoun else named[0].subject
+            talk.topic = first or talk.topic
+
+    def _keep(self, hearing: _Hearing, sliced: Sliced, clause: Clause, found: Found, times: clock.Times = ()) -> None:
+        statement = clock.bound(found, clause.text, times, hearing.said_at)
+        start, end = sliced.normal.span(clause.start, clause.end)
+        statement = replace(statement, text=hearing.turn.text[start:end], span=(start, end))
+        if statement.confidence >= hearing.threshold:
+            hearing.statements.append(statement)
+            return
+        key = self._ontology.key(statement.key)
+        if statement.value is None:
+            hearing.not_stored.append(NotStored(statement.text, (start, end), Reason.LOW_CONFIDENCE, statement.rule))
+        else:
+            hearing.follow_ups.append(FollowUp(statement, key.ask(statement.value)))
+
+    def _refuse(self, hearing: _Hearing, sliced: Sliced, clause: Clause, why: tuple[Reason, str]) -> None:
+        start, end = sliced.normal.span(clause.start, clause.end)
+        hearing.not_stored.append(NotStored(hearing.turn.text[start:end], (start, end), *why))
+
+    def _heard(self, language: Language, hearing: _Hearing, sliced: Sliced, seconds: tuple[float, float]) -> Heard:
+        steps = (
+            Step("slice", round(seconds[0] * 1000, 3), tuple(c.text for c in sliced.clauses[:20])),
+            Step("classify", round(seconds[1] * 1000, 3), tuple(f"{s.rule}: {s.key}={s.value}" for s in hearing.statements)),
+        )
+        return Heard(language, tuple(hearing.statements), tuple(hearing.not_stored), tuple(hearing.follow_ups), steps)
+
+
+def _UNSURE(speech: Speech, clause: Clause) -> bool:  # noqa: N802
+    word = speech.words.at(clause.text, 0)
+    return word is not None and "hedge_strong" in speech.words.tags[word] and len(clause.text) <= len(word) + 12
+
+
+def _cutter(sliced: Sliced, clause: Clause):  # type: ignore[no-untyped-def]
+    base = clause.start
+    return lambda a, b: sliced.normal.original(base + a, base + b)
+
+
+def _classifier(ontology: Ontology, lexicon: Lexicon, speech: Speech, reader: PrefixReader) -> Classifier:
+    keys = frozenset(k.name for k in ontology.keys)
+    rules: list[Rule] = []
+    for name in TRIGGERS:
+        rules += [replace(r, order=len(rules) + i) for i, r in enumerate(load_rules(PACKS / name, keys))]
+    index: dict[str, list[Rule]] = {}
+    for rule in rules:
+        for word in rule.needs:
+            index.setdefault(word, []).append(rule)
+    import re
+
+    change = [w for w, tags in speech.words.tags.items() if "change" in tags]
+    marks = "|".join(sorted((rf"\b{re.escape(w)}\b" if w.isascii() else re.escape(w) for w in change), key=len, reverse=True))
+    return Classifier(
+        ontology, tuple(rules), load_routes(PACKS / "routes.yaml", ontology), load_trims(PACKS / "values.yaml"), reader, Recogniser(lexicon),
+        re.compile(marks), {w: tuple(rs) for w, rs in index.items()},
+    )  # fmt: skip
+
+
+__all__ = ["BREAK", "Extractor"]

@@ -1,0 +1,263 @@
+"""The road of a turn: slice, recognise, classify, bind time (Extractor), embed (after the answer, by the projection), judge and write."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import cast
+from zoneinfo import ZoneInfo
+
+from graphmem.answers import FollowUpItem, Injected, PendingItem, Remembered, Stored
+from graphmem.book import Book
+from graphmem.casework import Spoken, reads, rule_of
+from graphmem.errors import ConflictError, InvalidInputError
+from graphmem.ids import many, uuid7
+from graphmem.memory import (
+    Heard,
+    Language,
+    NotStored,
+    Provenance,
+    Reason,
+    SourceKind,
+    Statement,
+    Step,
+    Text2,
+    Turn,
+    Verdict,
+    from_ms,
+    to_ms,
+    utc,
+)
+from graphmem.ports import MemoryReader, MemoryWriter, Operation
+from graphmem.room import Room
+from graphmem.scope import Scope
+from graphmem.slot import operation_id
+from graphmem.telling import Teller, caption, with_origin
+from graphmem.validity import Ledger
+from graphmem.writing import Changes, Decided, Known, NewTurn, Origin, StoredTurn, Written, hear, settle
+
+WAITS_MS = 24 * 3600 * 1000
+"""How long a candidate waits at its turn for the answer to its question (design section 5)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hearing:
+    """What is settled about a turn before the transaction: ids, times and what was heard."""
+
+    turn: Turn
+    turn_id: str
+    session_id: str
+    zone: str
+    said_at: datetime
+    heard: Heard
+
+
+class Injector:
+    """Hears turns. One per service; thread safe."""
+
+    def __init__(self, room: Room, writer: MemoryWriter, reader: MemoryReader) -> None:
+        self._room, self._writer, self._reader = room, writer, reader
+
+    def inject(self, scope: Scope, turn: Turn, *, key: str | None = None, explain: bool = False) -> Injected:
+        """Store one turn and what it says. The same operation again gives the same answer; another request under its key is refused."""
+        self._room.check_text(turn.text)
+        began = time.perf_counter()
+        op_key = key if key is not None else (f"{turn.session_id or ''}\x1f{turn.turn_id}" if turn.turn_id is not None else uuid7())
+        op = operation_id(scope, "turn", op_key)
+        hearing = self._hear(scope, turn, op)
+        spoken = self._spoken(scope, hearing)
+        operation = Operation(op, self._room.hash_of(turn), "turn", scope.principal)
+        mids = many(4 + 6 * max(1, len(spoken)))
+        ref = uuid7()
+        sealed: list[tuple[Book, list[Decided]]] = []
+
+        def decide(known: Known) -> Changes:
+            book, decided = hear(known, spoken, self._room.limits, self._room.skew, mids)
+            sealed[:] = [(book, decided)]
+            return self._changes(scope, hearing, ref, known, book, decided)
+
+        written = self._writer.write(scope, operation, reads(spoken), decide)
+        if written.changes is None:
+            return self._again(scope, hearing, written)
+        book, decided = sealed[0]
+        self._room.remember_turn(scope, hearing.session_id, _kept(hearing, ref, written.known.now))
+        steps = hearing.heard.steps if explain else ()
+        if explain:
+            steps = (*steps, Step("judge and write", round((time.perf_counter() - began) * 1000, 3), tuple(_verdicts(decided))))
+        return self._answer(hearing, written, book, decided, steps)
+
+    def _hear(self, scope: Scope, turn: Turn, op: str) -> Hearing:
+        zone = self._room.zone_of(turn)
+        said_at = utc(turn.at) if turn.at is not None else utc(datetime.now(UTC))
+        turn_id = turn.turn_id if turn.turn_id is not None else op
+        session_id = turn.session_id if turn.session_id is not None else f"auto:{op}"
+        context = self._context(scope, turn, said_at)
+        heard = self._room.hear(turn, said_at, ZoneInfo(zone), context)
+        return Hearing(turn, turn_id, session_id, zone, said_at, heard)
+
+    def _context(self, scope: Scope, turn: Turn, said_at: datetime) -> list[Turn]:
+        if turn.session_id is None or turn.role != "user":
+            return []
+        stored = self._room.session_turns(scope, turn.session_id, lambda: self._reader.turns(scope, cast(str, turn.session_id)))
+        context: list[Turn] = []
+        for t in stored:
+            context.append(_as_turn(t))
+            if t.waiting and 0 <= to_ms(said_at) - t.at <= WAITS_MS:
+                # the question that went out is heard like an assistant's: the next answer completes or drops the candidate
+                question = json.loads(t.waiting)[0]["question"]
+                context.append(Turn(text=question["zh" if t.language == "zh" else "en"], role="assistant", session_id=turn.session_id))
+        return context
+
+    def _spoken(self, scope: Scope, hearing: Hearing) -> list[Spoken]:
+        turn = hearing.turn
+        at = None if turn.at is None else to_ms(hearing.said_at)
+        found = [*hearing.heard.statements]
+        for f in hearing.heard.follow_ups:
+            key = self._room.ontology.get(f.statement.key)
+            if key is not None and key.safety and f.statement.polarity == "+" and not f.statement.is_end and f.statement.ckey:
+                found.append(replace(f.statement, hedged=True))
+        spoken = []
+        for s in found:
+            key = self._room.ontology.get(s.key)
+            if key is not None:
+                spoken.append(Spoken(scope, s, rule_of(key), self._room.trust(scope, turn.source, turn.verified, s), at))
+        return spoken
+
+    def _changes(self, scope: Scope, hearing: Hearing, ref: str, known: Known, book: Book, decided: list[Decided]) -> Changes:
+        turn, heard = hearing.turn, hearing.heard
+        source = turn.source or Provenance()
+        source_id = f"{hearing.session_id}/{hearing.turn_id}"
+        origin = Origin(
+            source_id,
+            source.kind.value,
+            source.ref or source_id,
+            source.verified_by or (scope.principal if source.kind is not SourceKind.AGENT_INFERRED else None),
+            scope.domain,
+            hearing.zone,
+        )
+        waiting = [{"key": f.statement.key, "span": f.statement.span, "question": {"zh": f.question.zh, "en": f.question.en}} for f in heard.follow_ups]
+        new_turn = NewTurn(
+            ref=ref,
+            turn_id=hearing.turn_id,
+            session_id=hearing.session_id,
+            source_id=source_id,
+            role=turn.role,
+            text=turn.text,
+            at=None if turn.at is None else min(to_ms(hearing.said_at), known.now),
+            zone=hearing.zone,
+            language=heard.language,
+            speaker=turn.speaker,
+            answers=turn.answers,
+            waiting=json.dumps(waiting, ensure_ascii=False) if waiting else None,
+            metadata=json.dumps(dict(turn.metadata), ensure_ascii=False) if turn.metadata else None,
+        )
+        changes = Changes(outcome="", origin=origin, turn=new_turn)
+        return self._room.close(known, book, decided, changes, _outcome(hearing, known, decided), heard.language)
+
+    def _answer(self, hearing: Hearing, written: Written, book: Book, decided: list[Decided], steps: tuple[Step, ...]) -> Injected:
+        changes = written.changes
+        assert changes is not None
+        teller = Teller(self._room.ontology, Ledger(with_origin(r, changes.origin) for r in book.rows.values()), book.now, book.now)
+        stored, pending = [], []
+        not_stored = list(hearing.heard.not_stored)
+        for d in decided:
+            j = d.judgement
+            if j.mid is not None and j.mid in book.pendings:
+                memory = teller.pending(replace(book.pendings[j.mid], row=with_origin(book.pendings[j.mid].row, changes.origin)))
+                pending.append(PendingItem(memory, j.reason or "", self._room.question(d.statement)))
+            elif j.mid is not None:
+                stored.append(Stored(teller.memory(next(r for r in teller.ledger.rows if r.mid == j.mid)), j.verdict, j.supersedes))
+            else:
+                not_stored.append(_refusal(d.statement, j.reason))
+        return Injected(
+            turn_id=hearing.turn_id,
+            session_id=hearing.turn.session_id,
+            replayed=False,
+            stored=tuple(stored),
+            pending=tuple(pending),
+            not_stored=tuple(not_stored),
+            follow_up=_follow_ups(hearing.heard, hearing.turn_id),
+            revision=written.rev,
+            at=from_ms(changes.turn.at if changes.turn is not None and changes.turn.at is not None else book.now),
+            notes=("at_ahead_of_clock",) if to_ms(hearing.said_at) > book.now + self._room.skew else (),
+            steps=steps,
+        )
+
+    def _again(self, scope: Scope, hearing: Hearing, written: Written) -> Injected:
+        """The answer of an operation that was done before, rebuilt from the graph: what was forgotten since is not in it."""
+        done = written.known.done
+        assert done is not None
+        outcome = json.loads(done.outcome)
+        mids = [mid for mid, _, _, _ in outcome["verdicts"] if mid]
+        hydrated = self._reader.hydrate(scope, mids, [], 0)
+        rows = {r.mid: r for r in hydrated.found if r.tombstoned_at is None}
+        teller = Teller(self._room.ontology, Ledger(rows.values()), hydrated.now, hydrated.now)
+        stored = tuple(Stored(teller.current(rows[m]), Verdict(v), sup) for m, v, sup, _ in outcome["verdicts"] if m in rows and rows[m].version)
+        pending = tuple(
+            PendingItem(teller.pending(p), p.reason, self._room.ask(p.row.key, p.row.value or ""))
+            for p in hydrated.pendings
+            if p.row.mid in mids and p.row.tombstoned_at is None
+        )
+        not_stored = tuple(
+            NotStored(hearing.turn.text[a:b], (a, b), Reason(reason), rule) for a, b, reason, rule in outcome["not_stored"]
+        )
+        return Injected(
+            turn_id=outcome["turn_id"],
+            session_id=hearing.turn.session_id,
+            replayed=True,
+            stored=stored,
+            pending=pending,
+            not_stored=not_stored,
+            follow_up=_follow_ups(hearing.heard, outcome["turn_id"]),
+            revision=done.rev,
+            at=from_ms(outcome["at"]),
+        )
+
+
+def _outcome(hearing: Hearing, known: Known, decided: Sequence[Decided]) -> dict[str, object]:
+    return {
+        "turn_id": hearing.turn_id,
+        "at": to_ms(hearing.said_at) if hearing.turn.at is not None else known.now,
+        "not_stored": [[*n.span, n.reason.value, n.rule] for n in hearing.heard.not_stored],
+    }
+
+
+def _refusal(s: Statement, reason: str | None) -> NotStored:
+    return NotStored(s.text, s.span or (0, 0), Reason(reason or "refused_by_policy"), f"judge.{reason}")
+
+
+def _follow_ups(heard: Heard, turn_id: str) -> tuple[FollowUpItem, ...]:
+    return tuple(FollowUpItem(f"{turn_id}#{i}", f.question) for i, f in enumerate(heard.follow_ups))
+
+
+def _verdicts(decided: Sequence[Decided]) -> list[str]:
+    return [f"{d.statement.key}={d.statement.value}: {d.judgement.verdict.value}" for d in decided]
+
+
+def _kept(hearing: Hearing, ref: str, now: int) -> StoredTurn:
+    waiting = [{"question": {"zh": f.question.zh, "en": f.question.en}} for f in hearing.heard.follow_ups]
+    return StoredTurn(
+        ref=ref,
+        turn_id=hearing.turn_id,
+        session_id=hearing.session_id,
+        role=hearing.turn.role,
+        text=hearing.turn.text,
+        at=to_ms(hearing.said_at) if hearing.turn.at is not None else now,
+        zone=hearing.zone,
+        language=hearing.heard.language,
+        speaker=hearing.turn.speaker,
+        answers=hearing.turn.answers,
+        waiting=json.dumps(waiting, ensure_ascii=False) if waiting else None,
+    )
+
+
+def _as_turn(t: StoredTurn) -> Turn:
+    role = t.role if t.role in ("user", "assistant", "system", "tool") else "user"
+    language = cast(Language, t.language) if t.language in ("zh", "en") else None
+    return Turn(text=t.text, role=role, session_id=t.session_id, turn_id=t.turn_id, at=from_ms(t.at), zone=t.zone, language=language, speaker=t.speaker)  # type: ignore[arg-type]
+
+
+__all__ = ["ConflictError", "Injector", "InvalidInputError", "Remembered", "Text2", "caption"]

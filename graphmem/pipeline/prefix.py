@@ -1,0 +1,195 @@
+"""Steps of subject, polarity and modality: what stands before a statement's trigger, word by word (packs/speech.yaml, subjects.yaml).
+
+Every character before a trigger must be accounted for: a person, a small word, a time or a place. What is left over is another
+subject or another meaning, and then nothing is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from graphmem.memory import Span
+from graphmem.pipeline.normal import is_han
+from graphmem.pipeline.words import People, Phrases, Role
+
+SKIPPED = " ,，、:：-\"'()（）*#\u241e…~!！?？。.;；/|\n\t"
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A person word in a clause, chains resolved. `subject` is a role, `role:name`, `self`, `you`, or a pronoun still open."""
+
+    subject: str
+    start: int
+    end: int
+    pronoun: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What the words before a trigger say.
+
+    people    every person word in order; the last one is the subject
+    tags      tags of the small words after the last person (with how often)
+    head      tags of the small words before the last person
+    left      characters after the last person that nothing explains; `left_head` before it
+    """
+
+    people: tuple[Person, ...] = ()
+    joined: int = 1
+    tags: dict[str, int] = field(default_factory=dict)
+    head: dict[str, int] = field(default_factory=dict)
+    left: str = ""
+    left_head: str = ""
+    glued: bool = False
+
+
+class PrefixReader:
+    """Reads prefixes with the packs it was built from."""
+
+    def __init__(self, people: People, words: Phrases) -> None:
+        self._people, self._words = people, words
+
+    def person_at(self, text: str, i: int, original: Callable[[int, int], str]) -> Person | None:
+        """The person named at text[i:], relatives of relatives and a following name included."""
+        word = self._people.words.at(text, i)
+        if word is None or (word[0].isascii() and i and text[i - 1].isascii() and text[i - 1].isalnum()):
+            return None
+        role, end = self._people.roles[word], i + len(word)
+        role, end = self._possessed(text, role, end)
+        if role.kind == "role" or role.kind == "other":
+            return self._named(text, i, role, end, original)
+        return Person(role.name, i, end, role.kind == "pronoun")
+
+    def _possessed(self, text: str, role: Role, end: int) -> tuple[Role, int]:
+        """我的儿子, my older sister, 我妈的妹妹: the last one, seen from the speaker."""
+        while True:
+            at = end
+            for glue in ("家的", "家", "的", "'s ", "那个", " "):
+                if text.startswith(glue, at):
+                    at += len(glue)
+                    break
+            if at == end and text[end : end + 1].isascii():
+                return role, end
+            at = self._adjectives(text, at)
+            word = self._people.words.at(text, at)
+            if word is None or self._people.roles[word].kind in ("self", "pronoun"):
+                return role, end
+            if not is_han(word[0]) and role.kind not in ("pronoun", "self") and text[end : end + 2] != "'s":
+                return role, end
+            role, end = self._chained(role, self._people.roles[word]), at + len(word)
+
+    def _adjectives(self, text: str, at: int) -> int:
+        while True:
+            for adjective in _ADJECTIVES:
+                if text.startswith(adjective, at):
+                    at += len(adjective)
+                    break
+            else:
+                return at
+
+    def _chained(self, owner: Role, part: Role) -> Role:
+        if owner.name in ("self", "own"):
+            return part
+        if owner.kind == "pronoun":
+            return Role(f"person:{owner.name}.{part.name}", "other") if owner.name != "you" else owner
+        name = self._people.chains.get((owner.name, part.name), "person")
+        return Role(name if name != "person" else f"person:{owner.name}.{part.name}", "role")
+
+    def _named(self, text: str, i: int, role: Role, end: int, original: Callable[[int, int], str]) -> Person:
+        name_end = self._name_end(text, end, original)
+        if name_end > end:
+            name = original(end, name_end).strip()
+            subject = role.name if role.kind == "role" and not role.name.startswith("person") else "person"
+            return Person(f"{subject}:{name}", i, name_end)
+        return Person(role.name, i, end)
+
+    def _name_end(self, text: str, end: int, original: Callable[[int, int], str]) -> int:
+        at = end + 1 if text[end : end + 1] in (" ", ",") else end
+        if text[at : at + 1] and is_han(text[at]):
+            return self._han_name_end(text, at) or end
+        word = _latin_word(text, at)
+        if word and original(at, at + 1).isupper() and self._words.at(text, at) is None:
+            return at + len(word)
+        return end
+
+    def _han_name_end(self, text: str, at: int) -> int:
+        if text[at] in "小老阿" and at + 1 < len(text) and (text[at + 1] in self._people.surnames or text[at + 1] in _NICK) and self._words.at(text, at) is None:
+            return at + 2
+        if text[at] in self._people.surnames and self._words.at(text, at) is None:
+            for length in (3, 2):
+                rest = text[at + length : at + length + 1]
+                if at + length <= len(text) and (not rest or self._words.at(text, at + length)) and all(map(is_han, text[at : at + length])):
+                    return at + length
+        return 0
+
+    def lone_name(self, text: str, i: int, original: Callable[[int, int], str]) -> Person | None:
+        """A name without a role at text[i:]: 小李, Tom."""
+        if is_han(text[i]):
+            end = self._han_name_end(text, i)
+            return Person(f"person:{original(i, end)}", i, end) if end else None
+        word = _latin_word(text, i)
+        if word in self._people.given and original(i, i + 1).isupper() and (i == 0 or not text[i - 1].isalnum()):
+            return Person(f"person:{original(i, i + len(word))}", i, i + len(word))
+        return None
+
+    def read(self, text: str, end: int, masked: Sequence[Span], original: Callable[[int, int], str]) -> Before:
+        """Account for text[:end]; masked spans (times, places) count as explained."""
+        people: list[Person] = []
+        tags: dict[str, int] = {}
+        head: dict[str, int] = {}
+        left = left_head = ""
+        joined, glued, i = 1, False, 0
+        while i < end:
+            skip = next((b for a, b in masked if a <= i < b), 0)
+            if skip:
+                tags["time"] = tags.get("time", 0) + 1
+                i = skip
+                continue
+            if text[i] in SKIPPED:
+                i += 1
+                continue
+            word = self._words.at(text, i)
+            person = self.person_at(text, i, original) or self.lone_name(text, i, original)
+            if person is not None and person.end <= end and (word is None or person.end - i >= len(word)):
+                joined = joined + 1 if people and _joins(text[people[-1].end : i]) else 1
+                people.append(person)
+                for tag, n in tags.items():
+                    head[tag] = head.get(tag, 0) + n
+                left_head, left, tags = left_head + left, "", {}
+                i = person.end
+                glued = text.startswith(("的", "'s "), i)
+                if text.startswith("'s", i):
+                    i += 2
+                continue
+            if word is not None and i + len(word) <= end:
+                for tag in self._words.tags[word]:
+                    tags[tag] = tags.get(tag, 0) + 1
+                i += len(word)
+                continue
+            step = max(1, len(_latin_word(text, i)))
+            left += text[i : min(i + step, end)]
+            i += step
+        return Before(tuple(people), joined, tags, head, left, left_head, glued)
+
+
+_ADJECTIVES = ("little ", "older ", "elder ", "younger ", "youngest ", "oldest ", "eldest ", "late ", "dear ", "own ", "big ", "twin ", "teenage ", "baby ", "new ", "good ",
+               "close ", "old ", "best ", "亲", "宝贝", "maternal ", "paternal ", "great ", "first ", "second ", "direct ", "former ", "current ")  # fmt: skip
+_NICK = frozenset("明红强丽军芳华伟敏静杰霞燕娟涛超波玲斌宇鹏飞琴美亮欣雪梅兰英玉虎")
+
+
+def _latin_word(text: str, i: int) -> str:
+    j = i
+    while j < len(text) and text[j].isascii() and (text[j].isalnum() or text[j] in "-_"):
+        j += 1
+    return text[i:j]
+
+
+def _joins(between: str) -> bool:
+    return between.strip() in ("和", "跟", "与", "还有", "以及", "、", "and", "&", "和我", "跟我", "and my", ", and", ",")
+
+
+def moved(person: Person, subject: str) -> Person:
+    """The same mention with its pronoun resolved."""
+    return replace(person, subject=subject, pronoun=False)

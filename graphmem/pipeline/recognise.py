@@ -1,0 +1,108 @@
+"""Step two: the lexicon's names in a text. spaCy's PhraseMatcher over a bounded vocabulary; linear, memory flat.
+
+A word that no surface holds becomes one placeholder before it reaches spaCy, so its string store never grows (open case lek-01).
+Han characters are one token each and Latin words one token each, so a Latin name never matches inside a longer word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import spacy
+from rapidfuzz.distance import OSA
+from spacy.matcher import PhraseMatcher
+from spacy.tokens import Doc
+
+from graphmem.lexicon import Concept, Lexicon, number_variants
+from graphmem.pipeline.normal import normalise
+
+_TOKEN = re.compile(r"[^\W\d_\u2e80-\ufaff]+(?:'[^\W\d_]+)?|\d+|\S")
+_OTHER = "\u25a1"
+SLIP_MIN = 7
+"""Letters a misspelt drug name needs before a slip of one edit is forgiven."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A name of the lexicon at text[start:end], with every concept it may mean."""
+
+    start: int
+    end: int
+    concepts: tuple[Concept, ...]
+
+    def of(self, types: Sequence[str]) -> Concept | None:
+        """The concept of the first of these types that it may mean."""
+        for type_ in types:
+            for concept in self.concepts:
+                if concept.type == type_:
+                    return concept
+        return None
+
+
+class Recogniser:
+    """Built once from a lexicon; finds every name, nested ones included."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._names: dict[str, dict[str, Concept]] = {}
+        self._fill(lexicon)
+        self._vocab = spacy.blank("zh").vocab
+        self._known: set[str] = set()
+        self._matcher = PhraseMatcher(self._vocab)
+        docs = [self._doc(words) for words in self._keys()]
+        self._matcher.add("name", docs)
+        self._drugs = [n for n, cs in self._names.items() if len(n) >= SLIP_MIN and n.isascii() and n.isalpha() and any(c.type == "drug" for c in cs.values())]
+
+    def _fill(self, lexicon: Lexicon) -> None:
+        plural: list[tuple[str, Concept]] = []
+        for surface, concept in lexicon.surfaces():
+            norm = normalise(surface).norm.strip()
+            self._names.setdefault(key_of(norm), {}).setdefault(concept.cid, concept)
+            plural += [(form, concept) for form in number_variants(norm)]
+        for form, concept in plural:
+            known = self._names.get(key_of(form))
+            if known is None or concept.type not in {c.type for c in known.values()}:
+                self._names.setdefault(key_of(form), {}).setdefault(concept.cid, concept)
+
+    def _keys(self) -> list[list[str]]:
+        words = [name.split("\x1f") for name in self._names]
+        for name in words:
+            self._known.update(name)
+        return words
+
+    def _doc(self, words: list[str]) -> Doc:
+        return Doc(self._vocab, words=words)
+
+    def find(self, text: str) -> tuple[Mention, ...]:
+        """Every mention in a normal form, by start, longer first."""
+        known = self._known
+        tokens = [(m.start(), m.end(), m.group()) for m in _TOKEN.finditer(text)]
+        if not tokens:
+            return ()
+        words = [w if w in known else _OTHER for _, _, w in tokens]
+        if all(w is _OTHER for w in words):
+            return ()
+        found: list[Mention] = []
+        for _, a, b in self._matcher(self._doc(words), as_spans=False):
+            concepts = self._names["\x1f".join(words[a:b])]
+            found.append(Mention(tokens[a][0], tokens[b - 1][1], tuple(concepts.values())))
+        found.sort(key=lambda m: (m.start, -m.end))
+        return tuple(found)
+
+    def knows(self, word: str) -> bool:
+        """Whether a normal form is a name itself."""
+        return key_of(word) in self._names
+
+    def drug_like(self, word: str) -> Concept | None:
+        """The drug a misspelt Latin word means: exactly one name within one edit, and the word is no name itself."""
+        if len(word) < SLIP_MIN or not word.isascii() or not word.isalpha() or self.knows(word):
+            return None
+        near = {c.cid: c for n in self._drugs if abs(len(n) - len(word)) <= 1 and OSA.distance(n, word, score_cutoff=1) <= 1
+                for c in self._names[n].values() if c.type == "drug"}  # fmt: skip
+        return next(iter(near.values())) if len(near) == 1 else None
+
+
+def key_of(norm: str) -> str:
+    """How a normal form is looked up: its tokens, joined."""
+    return "\x1f".join(m.group() for m in _TOKEN.finditer(norm))

@@ -1,0 +1,73 @@
+"""Step: what a clause does: states, asks, orders, supposes, greets, confirms (packs/speech.yaml). Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphmem.memory import Reason
+from graphmem.packfile import Entry
+from graphmem.pipeline.rules import lines, sections
+from graphmem.pipeline.slice import Clause
+from graphmem.pipeline.words import Phrases, load_words
+
+ACTS = ("question", "not_question", "hypothetical", "hypothetical_only_verb", "command", "instruction", "greeting", "yes", "no", "about_user", "advice")
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """The compiled speech pack."""
+
+    words: Phrases
+    acts: dict[str, re.Pattern[str]]
+
+    def is_(self, act: str, text: str) -> bool:
+        """Whether an act's expressions match somewhere in the text."""
+        return self.acts[act].search(text) is not None
+
+    def asks(self, clause: Clause) -> bool:
+        """A question: by its mark or by its words."""
+        if clause.end_mark == "?":
+            return True
+        if not self.is_("question", clause.text):
+            return False
+        return not self.is_("not_question", clause.text) or clause.text.endswith("吗")
+
+    def act_of(self, clause: Clause) -> tuple[Reason, str] | None:
+        """Why a clause as a whole is no statement, or None. A command may still hold a standing wish: the caller asks rules first."""
+        if clause.quoted:
+            return Reason.QUOTED, f"speech_act.{clause.quoted}"
+        if self.is_("instruction", clause.text):
+            return Reason.COMMAND, "speech_act.instruction"
+        if self.asks(clause):
+            return Reason.QUESTION, "speech_act.question"
+        if self.is_("hypothetical", clause.text):
+            return Reason.HYPOTHETICAL, "speech_act.hypothetical"
+        return None
+
+    def rest_of(self, clause: Clause) -> tuple[Reason, str]:
+        """The reason for a clause in which no rule found a statement."""
+        if self.is_("command", clause.text):
+            return Reason.COMMAND, "speech_act.command"
+        if self.is_("greeting", clause.text):
+            return Reason.CHATTER, "speech_act.greeting"
+        return Reason.CHATTER, "no_statement"
+
+
+def load_speech(path: Path) -> Speech:
+    """Read packs/speech.yaml. PackError on mistakes."""
+    fields = sections(path, ("words", *ACTS))
+    return Speech(load_words(fields["words"]), {act: one_of(fields[act]) for act in ACTS})
+
+
+def one_of(entry: Entry) -> re.Pattern[str]:
+    """One expression out of a block of alternatives, a line each. PackError names the line."""
+    found: list[str] = []
+    for line, text in lines(entry):
+        try:
+            re.compile(text)
+        except re.error as error:
+            raise entry.fail(f"line {line}: the expression does not compile: {error}") from error
+        found.append(text)
+    return re.compile("|".join(f"(?:{t})" for t in found))

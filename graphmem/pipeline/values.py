@@ -1,0 +1,118 @@
+"""Values: from the words a rule caught to the shortest phrase that carries the value (packs/values.yaml). Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphmem.lexicon import Concept
+from graphmem.pipeline.normal import is_han
+from graphmem.pipeline.recognise import Mention
+from graphmem.pipeline.rules import sections
+from graphmem.pipeline.speech import one_of
+
+LIST_MAX = 12
+"""Items of one list."""
+OPEN_MAX_HAN, OPEN_MAX_LATIN = 16, 60
+"""Longest open value, characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """norm[start:end] of the clause, with its concept when the lexicon has it."""
+
+    start: int
+    end: int
+    concept: Concept | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trims:
+    """How values are trimmed, and what is none."""
+
+    head: re.Pattern[str]
+    tail: re.Pattern[str]
+    stop: re.Pattern[str]
+    generic: re.Pattern[str]
+    cut: re.Pattern[str]
+    separator: re.Pattern[str]
+
+
+def load_trims(path: Path) -> Trims:
+    """Read packs/values.yaml. PackError on mistakes."""
+    names = ("head", "tail", "stop", "generic", "cut", "separator")
+    fields = sections(path, names)
+    return Trims(**{n: one_of(fields[n]) for n in names})
+
+
+def items(text: str, a: int, b: int, mentions: Sequence[Mention], trims: Trims) -> list[tuple[int, int]]:
+    """The parts of a list in text[a:b]; a separator inside a name does not part it."""
+    cut = trims.cut.search(text, a + 1, b)
+    if cut is not None and not any(m.start < cut.start() < m.end for m in mentions):
+        b = cut.start()
+    out: list[tuple[int, int]] = []
+    at = a
+    for m in trims.separator.finditer(text, a, b):
+        if any(x.start < m.end() and m.start() < x.end and not (x.end - x.start <= m.end() - m.start()) for x in mentions):
+            continue
+        out.append((at, m.start()))
+        at = m.end()
+    out.append((at, b))
+    return [t for x, y in out[:LIST_MAX] if (t := trimmed(text, x, y, trims))[0] < t[1]]
+
+
+def trimmed(text: str, a: int, b: int, trims: Trims) -> tuple[int, int]:
+    """text[a:b] without particles, articles and punctuation at its ends."""
+    for _ in range(6):
+        before = (a, b)
+        while a < b and text[a] in " ,，.。、:：-\u241e~!！'\"":
+            a += 1
+        while a < b and text[b - 1] in " ,，.。、:：-\u241e~!！'\"…":
+            b -= 1
+        m = trims.head.match(text, a, b)
+        if m is not None and m.end() < b:
+            a = m.end()
+        m = trims.tail.search(text, a, b)
+        if m is not None and m.start() > a:
+            b = m.start()
+        if (a, b) == before:
+            break
+    return a, b
+
+
+def named(text: str, a: int, b: int, types: Sequence[str], mentions: Sequence[Mention], trims: Trims) -> Value | None:
+    """The longest name of these types in text[a:b] that is the head of the phrase: what follows it is generic."""
+    best: Value | None = None
+    for m in mentions:
+        if m.start < a or m.end > b:
+            continue
+        concept = m.of(types)
+        if concept is None or not _head(text, m.end, b, trims):
+            continue
+        if best is None or m.end - m.start > best.end - best.start:
+            best = Value(m.start, m.end, concept)
+    return best
+
+
+def _head(text: str, end: int, b: int, trims: Trims) -> bool:
+    rest = text[end:b].strip()
+    if not rest:
+        return True
+    m = trims.generic.match(rest)
+    return m is not None
+
+
+def open_value(text: str, a: int, b: int, trims: Trims) -> Value | None:
+    """text[a:b] as an open value, or None when it looks like no value."""
+    a, b = trimmed(text, a, b, trims)
+    phrase = text[a:b]
+    if not phrase or trims.stop.search(phrase):
+        return None
+    han = sum(map(is_han, phrase))
+    if han > OPEN_MAX_HAN or len(phrase) > OPEN_MAX_LATIN:
+        return None
+    if not any(c.isalnum() for c in phrase):
+        return None
+    return Value(a, b)

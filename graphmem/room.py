@@ -1,0 +1,172 @@
+"""What every part of the service shares: packs, limits, trust, zones, the short-term cache. No driver."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from datetime import datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from graphmem.book import Book, Limits, Trust
+from graphmem.errors import InvalidInputError
+from graphmem.lexicon import Lexicon, load_lexicon
+from graphmem.memory import MILLISECOND, Heard, Provenance, SourceKind, Statement, Text2, Turn
+from graphmem.ontology import Ontology, load_ontology
+from graphmem.pipeline.extract import Extractor
+from graphmem.scope import Scope
+from graphmem.settings import Settings
+from graphmem.telling import caption, label_of
+from graphmem.validity import Ms
+from graphmem.writing import Changes, Decided, Known, StoredTurn, settle
+
+SESSIONS = 4096
+"""Sessions whose last turns are kept in the process; others are read from the graph."""
+
+TURNS = 12
+"""Turns of a session that are looked at for pronouns, answers and short-term memory."""
+
+
+class Room:
+    """Settings and packs, loaded once; thread safe."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.ontology: Ontology = load_ontology([p for p in settings.packs if "lexicon" not in p.name])
+        self.lexicon: Lexicon = load_lexicon([p for p in settings.packs if "lexicon" in p.name])
+        self.limits = Limits(settings.window // MILLISECOND, settings.pending_life // MILLISECOND)
+        self.skew: Ms = settings.skew // MILLISECOND
+        self._extractor: Extractor | None = None
+        self._lock = threading.Lock()
+        self._sessions: OrderedDict[tuple[str, str, str], tuple[StoredTurn, ...]] = OrderedDict()
+
+    # --- words
+
+    @property
+    def extractor(self) -> Extractor:
+        with self._lock:
+            if self._extractor is None:
+                self._extractor = Extractor(self.ontology, self.lexicon)
+            return self._extractor
+
+    def hear(self, turn: Turn, said_at: datetime, zone: ZoneInfo, context: Sequence[Turn]) -> Heard:
+        return self.extractor.hear(turn, said_at, zone, context, threshold=self.settings.store_threshold)
+
+    def ask(self, key: str, value: str) -> Text2:
+        """The follow-up question of a key about a value."""
+        known = self.ontology.get(key)
+        if known is not None:
+            return known.ask(value)
+        return Text2(zh=f"请确认：{key}是{value}吗？", en=f"Is {key} {value}?")
+
+    def question(self, s: Statement) -> Text2:
+        """The question that a pending statement asks: about its value, or its denial."""
+        if s.polarity == "+" and not s.is_end:
+            return self.ask(s.key, s.value or "")
+        label = label_of(self.ontology, s.key)
+        value = s.value or label.zh
+        return Text2(zh=f"请确认：{label.zh}「{value}」不再成立，对吗？", en=f"Please confirm: {label.en} '{s.value or ''}' no longer holds?")
+
+    # --- checks
+
+    def check_text(self, text: object) -> None:
+        """Refuse what is no text: blank, too long, with lone surrogates or control characters."""
+        if not isinstance(text, str) or not text.strip():
+            raise InvalidInputError("a turn needs text that is not blank", field="text", code="blank_text")
+        if len(text) > self.settings.max_text:
+            raise InvalidInputError(f"a turn holds at most {self.settings.max_text} characters", field="text", code="text_too_long")
+        check_characters(text, "text")
+
+    def zone_of(self, turn: Turn) -> str:
+        """The speaker's zone: the request's, else the offset of `at`, else the tenant's."""
+        if turn.zone is not None:
+            try:
+                ZoneInfo(turn.zone)
+            except (ZoneInfoNotFoundError, ValueError, OSError) as fault:
+                raise InvalidInputError(f"'{turn.zone}' is no time zone (IANA name)", field="zone") from fault
+            return turn.zone
+        offset = turn.at.utcoffset() if turn.at is not None else None
+        if offset is not None and offset.total_seconds() and offset.total_seconds() % 3600 == 0:
+            hours = int(offset.total_seconds() // 3600)
+            return f"Etc/GMT{-hours:+d}"
+        return self.settings.zone
+
+    def trust(self, scope: Scope, source: Provenance | None, verified: bool | None, s: Statement) -> Trust:
+        """What vouches for a statement: the source, the principal, the calling application's own check where its domain is trusted."""
+        if source is None:
+            return Trust(sourced=False)
+        own = verified if verified is False or (verified and scope.domain in self.settings.trusted_domains) else None
+        staff = (source.verified_by or "").startswith("staff:")
+        reported = s.subject != "self" or source.kind in (SourceKind.RELATIVE_STATED, SourceKind.AGENT_INFERRED)
+        return Trust(sourced=True, verified=own, vouched=source.kind is SourceKind.DOCUMENT or staff, reported=reported)
+
+    def hash_of(self, request: object) -> str:
+        """SHA-256 of a request's canonical JSON: the same key with another request is refused."""
+        body = asdict(request) if hasattr(request, "__dataclass_fields__") else request  # type: ignore[call-overload]
+        return hashlib.sha256(json.dumps(body, default=str, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
+
+    # --- the end of a write
+
+    def close(
+        self, known: Known, book: Book, decided: Sequence[Decided], changes: Changes, outcome: Mapping[str, object], language: str
+    ) -> Changes:
+        """Recache, caption and record what a write decided."""
+        settled = settle(known, book, changes)
+        rows = [*settled.created, *(p.row for p in settled.pended)]
+        captions = {r.mid: caption(self.ontology, r, language, r.value) for r in rows}
+        verdicts = [[d.judgement.mid, d.judgement.verdict.value, d.judgement.supersedes, d.judgement.reason] for d in decided]
+        return replace(
+            settled,
+            captions=captions,
+            outcome=json.dumps({**outcome, "verdicts": verdicts}, ensure_ascii=False),
+            verdicts=tuple((d.judgement.mid or "", d.judgement.verdict.value) for d in decided),
+        )
+
+    # --- short-term memory of the process
+
+    def session_turns(self, scope: Scope, session_id: str, load: Callable[[], list[StoredTurn]]) -> tuple[StoredTurn, ...]:
+        """The last turns of a session: from the process, else read once."""
+        key = (scope.tenant, scope.user, session_id)
+        with self._lock:
+            if key in self._sessions:
+                self._sessions.move_to_end(key)
+                return self._sessions[key]
+        found = tuple(load())
+        with self._lock:
+            self._keep(key, found)
+        return found
+
+    def cached_turns(self, scope: Scope, session_id: str) -> tuple[StoredTurn, ...]:
+        """What the process holds of a session, without any store call."""
+        with self._lock:
+            return self._sessions.get((scope.tenant, scope.user, session_id), ())
+
+    def remember_turn(self, scope: Scope, session_id: str, turn: StoredTurn) -> None:
+        key = (scope.tenant, scope.user, session_id)
+        with self._lock:
+            if key in self._sessions:
+                self._keep(key, (*self._sessions[key], turn)[-TURNS:])
+
+    def forget_sessions(self, scope: Scope) -> None:
+        """Drop what the process holds of a user's sessions."""
+        with self._lock:
+            for key in [k for k in self._sessions if k[:2] == (scope.tenant, scope.user)]:
+                del self._sessions[key]
+
+    def _keep(self, key: tuple[str, str, str], turns: tuple[StoredTurn, ...]) -> None:
+        self._sessions[key] = turns
+        self._sessions.move_to_end(key)
+        while len(self._sessions) > SESSIONS:
+            self._sessions.popitem(last=False)
+
+
+def check_characters(text: str, field: str) -> None:
+    """Refuse lone surrogates and control characters other than line breaks and tabs."""
+    for c in text:
+        if "\ud800" <= c <= "\udfff":
+            raise InvalidInputError("the text holds a lone surrogate, which is no character", field=field, code="bad_character")
+        if c < " " and c not in "\n\r\t":
+            raise InvalidInputError("the text holds a control character", field=field, code="bad_character")

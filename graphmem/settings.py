@@ -1,0 +1,73 @@
+"""Settings from the environment (`GRAPHMEM_…`), checked once at start."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """Every knob of the service. Durations are given in the unit of their name."""
+
+    model_config = SettingsConfigDict(env_prefix="GRAPHMEM_", extra="ignore", frozen=True)
+
+    home: Path | None = None
+    """Data home of the local server, index and keys; default: the platform's user data folder."""
+    neo4j_uri: str | None = None
+    """Bolt address; None brings up a Neo4j of one's own (localdb)."""
+    neo4j_user: str = "neo4j"
+    neo4j_password: SecretStr = SecretStr("")
+    neo4j_database: str = "neo4j"
+    neo4j_pool: int = Field(default=64, ge=1, le=1000)
+    qdrant_url: str | None = None
+    """Address of a Qdrant server; None uses the in-process engine under `home`."""
+    qdrant_api_key: SecretStr | None = None
+    embedders: tuple[str, ...] = ("use", "e5")
+    """`use`, `e5`, `bge-m3`."""
+    embedding_dimensions: dict[str, int] = Field(default_factory=dict)
+    """Expected sizes by embedder; a size that contradicts the model refuses the start."""
+    bge_model: Path | None = None
+    packs: tuple[Path, ...] = ()
+    open_keys: bool = True
+    """Whether tenants may use keys outside the ontology."""
+    zone: str = "UTC"
+    """Zone of a tenant that names none."""
+    trusted_domains: frozenset[str] = frozenset({"default"})
+    """Owner domains whose `verified: true` counts as the proofs of a dual key."""
+    window_hours: float = Field(default=72.0, gt=0)
+    """Reversal window of preferences in speech (design section 5)."""
+    clock_skew_minutes: float = 5.0
+    """An `at` up to this far ahead is taken as now (design section 5)."""
+    pending_days: float = Field(default=30.0, gt=0)
+    """An undecided pending memory is no longer shown after this (design section 5)."""
+    store_threshold: float = Field(default=0.85, gt=0, le=1)
+    """Confidence under which nothing is stored and a question goes out (design section 5)."""
+    recall_threshold: float = Field(default=0.85, gt=0, le=1)
+    """Calibrated score of a told L2 memory (design section 6)."""
+    decay_days: float = Field(default=30.0, gt=0)
+    """Time constant of the weight (design section 5)."""
+    lease_seconds: int = Field(default=30, ge=1)
+    """How long a projector holds an outbox record."""
+    api_keys: dict[str, str] = Field(default_factory=dict)
+    """API key → tenant, for deployments that set keys by environment."""
+    token_secret: SecretStr | None = None
+    """HS256 secret (32 bytes or more) or None."""
+    token_public_key: str | None = None
+    """EdDSA public key in PEM, or None."""
+    max_text: int = Field(default=100_000, ge=1)
+    """Characters of a turn; a longer one is a 413."""
+
+    @property
+    def window(self) -> timedelta:
+        return timedelta(hours=self.window_hours)
+
+    @property
+    def pending_life(self) -> timedelta:
+        return timedelta(days=self.pending_days)
+
+    @property
+    def skew(self) -> timedelta:
+        return timedelta(minutes=self.clock_skew_minutes)

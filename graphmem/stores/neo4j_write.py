@@ -1,0 +1,175 @@
+"""MemoryWriter on Neo4j: lock and read, decide, apply; two statements, one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from neo4j import ManagedTransaction, Record
+
+from graphmem.casework import Reads
+from graphmem.errors import ConflictError, RefusedError
+from graphmem.memory import Kind, from_ms
+from graphmem.ports import Operation
+from graphmem.scope import Scope
+from graphmem.slot import slot_prefix
+from graphmem.stores.neo4j_base import Neo4j, UniqueFault
+from graphmem.stores.neo4j_rows import decision_of, new_pending, new_row, patch_of, pending_of, row_of
+from graphmem.validity import Row
+from graphmem.writing import Changes, Done, Known, NewTurn, Written
+
+_WHOLE = -8_000_000_000_000_000
+"""`since` of a read that needs the whole slot; pending rows lie below it."""
+
+
+class Neo4jWriter:
+    """Writes of one user. Holds no state but the connection."""
+
+    def __init__(self, neo4j: Neo4j) -> None:
+        self._neo4j = neo4j
+
+    def write(self, scope: Scope, operation: Operation, reads: Reads, decide: Callable[[Known], Changes]) -> Written:
+        """See ports.MemoryWriter. A unique fault is read again and tried once more: another process may have won."""
+
+        def work(tx: ManagedTransaction) -> Written:
+            known = _known(self._neo4j.run(tx, "lock_and_read", _reads(scope, operation, reads)))
+            if known.erased:
+                raise RefusedError("this user was erased; nothing is remembered any more", code="erased")
+            if known.done is not None:
+                if known.done.request_hash != operation.request_hash:
+                    raise ConflictError("the idempotency key was used for another request", code="idempotency_key_reused")
+                return Written(known, None, known.done.rev)
+            changes = decide(known)
+            blanked = [ref for mid in changes.forgotten for ref in self._blank(tx, scope, mid)]
+            applied = self._neo4j.run(tx, "apply", _apply(scope, operation, known, changes, blanked))
+            return Written(known, changes, applied["rev"])
+
+        return self._once_more(work)
+
+    def _blank(self, tx: ManagedTransaction, scope: Scope, mid: str) -> list[str]:
+        found = self._neo4j.run(tx, "blank_spans", {"tenant_id": scope.tenant, "user_id": scope.user, "mid": mid})
+        return list(found["refs"])
+
+    def _once_more(self, work: Callable[[ManagedTransaction], Written]) -> Written:
+        try:
+            return self._neo4j.transact(work)
+        except UniqueFault:
+            try:
+                return self._neo4j.transact(work)
+            except UniqueFault as fault:
+                raise ConflictError("this turn id is taken in its session by another request", code="turn_id_taken") from fault
+
+
+def _reads(scope: Scope, operation: Operation, reads: Reads) -> dict[str, object]:
+    def by_kind(found: Mapping[Kind, tuple[str, ...]]) -> dict[str, list[str]]:
+        return {k.name: list(found.get(k, ())) for k in Kind}
+
+    concerned = {k for k in Kind if reads.slots.get(k) or reads.prefixes.get(k)}
+    return {
+        "tenant_id": scope.tenant,
+        "user_id": scope.user,
+        "op": operation.op,
+        "since": _WHOLE if reads.whole else reads.since,
+        "slots": by_kind(reads.slots),
+        "things": by_kind(reads.things),
+        "prefixes": by_kind(reads.prefixes),
+        "pending": {k.name: [slot_prefix(scope, k)] if k in concerned else [] for k in Kind},
+    }
+
+
+def _known(record: Record) -> Known:
+    done = record["done"]
+    return Known(
+        now=record["now"],
+        rev=record["rev"] or 0,
+        erased=record["erased"],
+        slots=tuple(record["slots"]),
+        rows=tuple(row_of(r) for r in record["rows"] if r["version"] is not None),
+        rivals=tuple(row_of(r) for r in record["rivals"] if r["version"] is not None),
+        tops={slot: top for slot, top in record["tops"]},
+        pendings=tuple(pending_of(r) for r in record["pendings"]),
+        done=None if done is None else Done(done["request_hash"], done["outcome"], done["rev"]),
+    )
+
+
+def _apply(scope: Scope, operation: Operation, known: Known, changes: Changes, blanked: list[str]) -> dict[str, object]:
+    new = [new_row(scope, changes, r) for r in changes.created] + [new_pending(scope, changes, p) for p in changes.pended]
+    # rows sorted by concept, so that two users never wait for each other's concepts in turn
+    new.sort(key=lambda n: (n["about"], str(n["source_id"])))
+    kept = {str(ckey) for n in new for ckey in _list(n["about"])}
+    patches = [{"mid": r.mid, "set": patch_of(r)} for r in changes.patched]
+    patches += [{"mid": p.row.mid, "set": decision_of(p)} for p in changes.decided]
+    turn, origin = changes.turn, changes.origin
+    return {
+        "tenant_id": scope.tenant,
+        "user_id": scope.user,
+        "op": operation.op,
+        "request_hash": operation.request_hash,
+        "route": operation.route,
+        "actor": operation.actor,
+        "outcome": changes.outcome,
+        "now": from_ms(known.now),
+        "patches": patches,
+        "ckeys": sorted(kept),
+        "sources": [{"source_id": origin.source_id, "kind": origin.kind}] if turn is None and (new or changes.seen) else [],
+        "new": new,
+        "seen": [_seen(changes, known, i) for i in range(len(changes.seen))],
+        "copied": [{"mid": c.mid, "from_mid": c.from_mid, "since": c.since, "until": c.until} for c in changes.copied],
+        "turns": [] if turn is None else [_turn(scope, known, turn)],
+        "opened": [] if turn is None else [turn.session_id],
+        "sync": _sync(known, changes, blanked),
+        "changes": [{"mids": [m for m, _ in changes.verdicts], "verdicts": [v for _, v in changes.verdicts]}],
+    }
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _seen(changes: Changes, known: Known, index: int) -> dict[str, object]:
+    seen = changes.seen[index]
+    link = {
+        "at": from_ms(seen.at),
+        "recorded_at": from_ms(known.now),
+        "since": None if seen.since is None else from_ms(seen.since),
+        "span": None if seen.span is None else list(seen.span),
+    }
+    return {"mid": seen.mid, "source_id": changes.origin.source_id, "link": link}
+
+
+def _turn(scope: Scope, known: Known, turn: NewTurn) -> dict[str, object]:
+    at = known.now if turn.at is None else turn.at
+    node = {
+        "tenant_id": scope.tenant,
+        "user_id": scope.user,
+        "session_id": turn.session_id,
+        "turn_id": turn.turn_id,
+        "source_id": turn.source_id,
+        "ref": turn.ref,
+        "kind": "turn",
+        "role": turn.role,
+        "text": turn.text,
+        "at": from_ms(at),
+        "recorded_at": from_ms(known.now),
+        "zone": turn.zone,
+        "language": turn.language,
+        "speaker": turn.speaker,
+        "answers": turn.answers,
+        "waiting": turn.waiting,
+        "metadata": turn.metadata,
+    }
+    return {"session_id": turn.session_id, "node": node}
+
+
+def _sync(known: Known, changes: Changes, blanked: list[str]) -> list[dict[str, str]]:
+    """What the index must look at again: new rows, rows that began or ceased to hold, the turn itself."""
+    before: dict[str, Row] = {r.mid: r for r in known.rows}
+    mids = [r.mid for r in changes.created if r.current or r.planned]
+    for row in changes.patched:
+        old = before.get(row.mid)
+        if old is None or (old.current, old.planned, old.tombstoned_at) != (row.current, row.planned, row.tombstoned_at):
+            mids.append(row.mid)
+    found = [{"ref": mid, "kind": "memory"} for mid in dict.fromkeys(mids)]
+    found += [{"ref": ref, "kind": "turn"} for ref in dict.fromkeys(blanked)]
+    if changes.turn is not None:
+        found.append({"ref": changes.turn.ref, "kind": "turn"})
+    return found

@@ -1,0 +1,168 @@
+"""From rows to the memories that are told: statuses, ends and weights computed for the (as_of, known_at) asked. Pure."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import cast
+
+from graphmem.answers import Memory
+from graphmem.memory import MILLISECOND, Kind, Provenance, SourceKind, Statement, Status, Text2, from_ms
+from graphmem.ontology import Key, Ontology
+from graphmem.validity import OPEN, Ledger, Ms, Pending, Row
+from graphmem.writing import Origin
+
+
+def label_of(ontology: Ontology, key: str) -> Text2:
+    """Words for a key; an open key is its own label."""
+    known = ontology.get(key)
+    return known.label if known is not None else Text2(key, key)
+
+
+def caption(ontology: Ontology, row: Row, language: str, value: str | None) -> str:
+    """What the edge says in Neo4j Browser: `coffee v2 · oat latte`."""
+    label = label_of(ontology, row.key)
+    words = label.zh if language == "zh" else label.en
+    version = f" v{row.version}" if row.version else " ?"
+    sign = "≠ " if row.polarity == "-" else ""
+    subject = "" if row.subject == "self" else f" ({row.subject})"
+    return f"{words}{subject}{version} · {sign}{value if value is not None else '—'}"
+
+
+def weight(confidence: float, decay: timedelta | None, observed: Ms, now: Ms) -> float:
+    """Confidence, fading with the age of the last observation where the key decays; it ranks, it never deletes."""
+    if decay is None:
+        return confidence
+    age = max(0, now - observed)
+    return confidence * math.exp(-age / (decay // MILLISECOND))
+
+
+class Teller:
+    """Tells rows of one user at one (t, k)."""
+
+    def __init__(self, ontology: Ontology, ledger: Ledger, t: Ms, k: Ms) -> None:
+        self.ontology, self.ledger, self.t, self.k = ontology, ledger, t, k
+
+    def memory(self, row: Row) -> Memory:
+        """A row as the memory it is for (t, k)."""
+        until, by = self.ledger.end(row, self.k) if row.retracted_at is None or row.retracted_at > self.k else (OPEN, None)
+        before = self.ledger.predecessor(row, self.k)
+        closed = by.recorded_at if by is not None else (row.recorded_at if until != OPEN else row.retracted_at)
+        return self._memory(
+            row,
+            self.ledger.status(row, self.t, self.k),
+            valid_from=from_ms(row.valid_from),
+            valid_to=_time(until if until != OPEN else None),
+            closed_at=_time(closed),
+            supersedes=before.mid if before is not None else row.prev_mid,
+            superseded_by=by.mid if by is not None else None,
+        )
+
+    def current(self, row: Row) -> Memory:
+        """A current row from a bounded read, its neighbours taken from the caches."""
+        status = self.ledger.status(row, self.t, self.k)
+        return self._memory(
+            row,
+            status,
+            valid_from=from_ms(row.valid_from),
+            valid_to=_time(row.until if row.until != OPEN else None),
+            closed_at=None,
+            supersedes=row.prev_mid,
+            superseded_by=row.next_mid,
+        )
+
+    def pending(self, pending: Pending) -> Memory:
+        """A pending memory: no version, no start, never true."""
+        status = Status.PENDING
+        if pending.decided_at is not None and pending.decided_at <= self.k:
+            status = {"confirmed": Status.SUPERSEDED, "overtaken": Status.SUPERSEDED, "expired": Status.EXPIRED}.get(
+                pending.outcome or "", Status.REJECTED
+            )
+        return self._memory(
+            pending.row, status, valid_from=None, valid_to=None, closed_at=_time(pending.decided_at), supersedes=None, superseded_by=None
+        )
+
+    def _memory(
+        self,
+        row: Row,
+        status: Status,
+        *,
+        valid_from: datetime | None,
+        valid_to: datetime | None,
+        closed_at: datetime | None,
+        supersedes: str | None,
+        superseded_by: str | None,
+    ) -> Memory:
+        key: Key | None = self.ontology.get(row.key)
+        decay = key.decay if key is not None else (None if row.kind is Kind.FACT else timedelta(days=30))
+        observed = max(row.said_at, row.observed_at if row.observed_at <= self.t else row.said_at)
+        more = row.more
+        return Memory(
+            mid=row.mid,
+            kind=row.kind,
+            key=row.key,
+            label=label_of(self.ontology, row.key),
+            subject=row.subject,
+            value=row.value,
+            concept=row.ckey or None,
+            polarity=row.polarity,
+            status=status,
+            version=row.version or None,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            recorded_at=from_ms(row.recorded_at),
+            closed_at=closed_at,
+            observed_at=from_ms(observed),
+            expires_at=_time(row.expires_at),
+            confidence=row.confidence,
+            weight=round(weight(row.confidence, decay, observed, self.t), 6),
+            evidence_count=max(1 + len(row.observations), cast(int, more.get("evidence") or 1)),
+            standing=row.standing,
+            owner_domain=str(more.get("owner_domain", "default")),
+            zone=str(more.get("zone", "UTC")),
+            source=Provenance(SourceKind(str(more.get("source_kind", "user_stated"))), cast(str | None, more.get("source_ref"))),
+            verified_by=cast(str | None, more.get("verified_by")),
+            supersedes=supersedes,
+            superseded_by=superseded_by,
+            said_at=from_ms(row.said_at),
+            is_end=row.is_end,
+            etag=f"v{row.version}-{more.get('rowrev') or 0}",
+            metadata=_metadata(more),
+        )
+
+
+def with_origin(row: Row, origin: Origin) -> Row:
+    """A row that was just made, with the words about its source that the graph now holds."""
+    if "statement" not in row.more or "source_kind" in row.more:
+        return row
+    said: dict[str, object] = {
+        "owner_domain": origin.domain,
+        "zone": origin.zone,
+        "source_kind": origin.kind,
+        "source_ref": origin.ref,
+        "verified_by": origin.verified_by,
+    }
+    return replace(row, more={**row.more, **said})
+
+
+def _metadata(more: Mapping[str, object]) -> Mapping[str, object]:
+    stored = more.get("metadata")
+    if isinstance(stored, str):
+        return cast(Mapping[str, object], json.loads(stored))
+    said = more.get("statement")
+    return said.metadata if isinstance(said, Statement) else {}
+
+
+def _time(ms: Ms | None) -> datetime | None:
+    return None if ms is None else from_ms(ms)
+
+
+def visible(row: Row, k: Ms) -> bool:
+    """Whether lists may show the row at all: recorded by k, not forgotten, no end."""
+    return row.recorded_at <= k and row.tombstoned_at is None and not row.is_end
+
+
+__all__ = ["Teller", "caption", "label_of", "visible", "weight", "with_origin"]

@@ -1,0 +1,180 @@
+"""One write, without a driver: what was read under the lock, what the judge made of it, what must be stored. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from graphmem.book import Book, Copied, Judgement, Limits, Seen
+from graphmem.casework import Clock, Spoken, cases
+from graphmem.conflict import judge
+from graphmem.memory import Statement
+from graphmem.validity import Ms, Pending, Row
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The record of an operation that was carried out before."""
+
+    request_hash: str
+    outcome: str
+    rev: int
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the database said under the user's lock. `slots` were read fully (from `since` on); `rivals` only oppose."""
+
+    now: Ms
+    rev: int
+    erased: bool
+    slots: tuple[str, ...] = ()
+    rows: tuple[Row, ...] = ()
+    rivals: tuple[Row, ...] = ()
+    tops: Mapping[str, int] = field(default_factory=dict)
+    pendings: tuple[Pending, ...] = ()
+    done: Done | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Rows and pending ones of a read, with the database's now and the user's revision. `slot`: the one that was asked for."""
+
+    now: Ms
+    rev: int
+    rows: tuple[Row, ...]
+    pendings: tuple[Pending, ...] = ()
+    slot: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hydrated:
+    """Candidates joined back (`found`), current rows of the keys asked for (`graph`), not yet projected ones (`fresh`), pending ones."""
+
+    now: Ms
+    rev: int
+    found: tuple[Row, ...]
+    graph: tuple[Row, ...]
+    fresh: tuple[Row, ...]
+    pendings: tuple[Pending, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTurn:
+    """A turn as it is kept. `ref` is its opaque id in the index; blanked spans are already blank in `text`."""
+
+    ref: str
+    turn_id: str
+    session_id: str
+    role: str
+    text: str
+    at: Ms
+    seq: int = 0
+    zone: str = "UTC"
+    language: str = "en"
+    speaker: str | None = None
+    answers: str | None = None
+    waiting: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewTurn:
+    """A turn to store. said_at None: the write's now."""
+
+    ref: str
+    turn_id: str
+    session_id: str
+    source_id: str
+    role: str
+    text: str
+    at: Ms | None
+    zone: str
+    language: str
+    speaker: str | None = None
+    answers: str | None = None
+    waiting: str | None = None
+    metadata: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where the memories of a write come from, and who wrote it."""
+
+    source_id: str
+    kind: str
+    ref: str | None
+    verified_by: str | None
+    domain: str
+    zone: str
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What the write stores. Rows in `patched` stood before and differ in caches or decisions; `created` and `pended` are new."""
+
+    outcome: str
+    origin: Origin
+    patched: tuple[Row, ...] = ()
+    created: tuple[Row, ...] = ()
+    pended: tuple[Pending, ...] = ()
+    decided: tuple[Pending, ...] = ()
+    seen: tuple[Seen, ...] = ()
+    copied: tuple[Copied, ...] = ()
+    links: tuple[tuple[str, str], ...] = ()
+    turn: NewTurn | None = None
+    verdicts: tuple[tuple[str, str], ...] = ()
+    forgotten: tuple[str, ...] = ()
+    captions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a write knew, stored and left as the user's revision; changes None: the operation was done before."""
+
+    known: Known
+    changes: Changes | None
+    rev: int
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A judgement beside the statement it was made for."""
+
+    statement: Statement
+    judgement: Judgement
+
+
+def book_of(known: Known, mids: Iterator[str]) -> Book:
+    """A book over what is known."""
+    rows = {r.mid: r for r in (*known.rows, *known.rivals)}
+    return Book(known.now, rows, {p.row.mid: p for p in known.pendings}, dict(known.tops), mids)
+
+
+def hear(known: Known, spoken: Sequence[Spoken], limits: Limits, skew: Ms, mids: Sequence[str]) -> tuple[Book, list[Decided]]:
+    """Judge the statements of one write against what is known: denials and ends first, so that one change is one change."""
+    book = book_of(known, iter(mids))
+    clock = Clock(known.now, skew)
+    decided = []
+    for sp in sorted(spoken, key=lambda sp: not (sp.statement.polarity == "-" or sp.statement.is_end)):
+        for case in cases(sp, book, clock, limits):
+            decided.append(Decided(case.statement, judge(case, book)))
+    return book, decided
+
+
+def settle(known: Known, book: Book, changes: Changes) -> Changes:
+    """Recompute the caches of the slots that were read and put the book's effects into the changes."""
+    slots = {*known.slots, *(book.rows[m].slot for m in book.created)}
+    patched = book.recache(slots)
+    return replace(
+        changes,
+        patched=tuple(patched),
+        created=tuple(book.rows[m] for m in book.created),
+        pended=tuple(book.pendings[m] for m in book.pended),
+        decided=tuple(book.pendings[m] for m in book.decided if m not in book.pended),
+        seen=tuple(book.seen),
+        copied=tuple(book.copied),
+        links=tuple(book.links),
+    )
+
+
+Decide = Callable[[Known], Changes]

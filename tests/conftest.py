@@ -1,0 +1,61 @@
+"""One real Neo4j for the whole session. A server that should be there and is not is a failure, never a skip."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from graphmem import localdb
+from graphmem.stores.neo4j_probe import probe
+
+
+@dataclass(frozen=True, slots=True)
+class Neo4jServer:
+    """Where the tests' server is and how to log in. `home` is its data home, None when the server was given from outside."""
+
+    uri: str
+    user: str
+    password: str = field(repr=False)
+    home: Path | None = None
+
+    @property
+    def auth(self) -> tuple[str, str]:
+        return self.user, self.password
+
+
+@pytest.fixture(scope="session")
+def neo4j_server() -> Iterator[Neo4jServer]:
+    """The server named by GRAPHMEM_NEO4J_URI, _USER and _PASSWORD, else one of its own in a temporary home, stopped at the end."""
+    if uri := os.environ.get("GRAPHMEM_NEO4J_URI"):
+        given = Neo4jServer(uri, os.environ.get("GRAPHMEM_NEO4J_USER", "neo4j"), os.environ.get("GRAPHMEM_NEO4J_PASSWORD", ""))
+        assert probe(given.uri, given.password) == "ready", f"the Neo4j at {uri} (GRAPHMEM_NEO4J_URI) does not answer"
+        yield given
+        return
+    with tempfile.TemporaryDirectory(prefix="graphmem-tests-", ignore_cleanup_errors=True) as home:
+        try:
+            server = localdb.up(home, probe=probe, profile="test")
+            yield Neo4jServer(server.uri, server.user, server.password, server.home)
+        finally:
+            localdb.down(home)
+
+
+@pytest.fixture(autouse=True)
+def _server_outlives_the_test(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A test that uses the server fails, also if it would have passed, when the server has died meanwhile."""
+    if "neo4j_server" not in request.fixturenames:
+        yield
+        return
+    server: Neo4jServer = request.getfixturevalue("neo4j_server")
+    _assert_runs(server, "before")
+    yield
+    _assert_runs(server, "during")
+
+
+def _assert_runs(server: Neo4jServer, when: str) -> None:
+    if server.home is not None:
+        assert localdb.status(server.home) is not None, f"the tests' Neo4j ended {when} this test; read {server.home}/neo4j/console.log"
