@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt
 
 from api.errors import too_long
-from api.words import Metadata, Moment, Name, Role, Said, Sound, Zone, aware, zone_name
+from api.words import Metadata, Moment, Name, Role, Said, Sound, Zone, aware
 from graphmem.answers import Ask, MemoryFilter, Remember, ShortTurn
 from graphmem.errors import InvalidInputError
 from graphmem.memory import Environment, Kind, Language, Polarity, Provenance, SourceKind, Status, Turn
@@ -67,15 +67,19 @@ class TurnIn(Body):
     metadata: Metadata = Field(default_factory=dict)
 
     def turn(self, zone: str, max_text: int) -> Turn:
-        """The turn in the core's words; 413 above `max_text` characters."""
+        """The turn in the core's words; 413 above `max_text` characters.
+
+        An `at` keeps its own offset, which tells the speaker's zone where none is named; one without is read in that of the tenant.
+        """
         fits("text", self.text, max_text)
+        bare = self.at is not None and self.at.tzinfo is None
         return Turn(
             text=self.text,
             role=self.role,
             session_id=self.session_id,
             turn_id=self.turn_id,
-            at=aware(self.at, ZoneInfo(self.zone or zone)),
-            zone=zone_name(self.at, self.zone, zone),
+            at=aware(self.at, ZoneInfo(self.zone or zone)) if bare else self.at,
+            zone=self.zone or (zone if bare else None),
             language=self.language,
             answers=self.answers,
             environment=self.environment.environment() if self.environment else None,
@@ -128,7 +132,7 @@ class MemoryIn(Body):
             polarity=self.polarity,
             valid_from=start,
             valid_to=end,
-            zone=zone_name(self.valid_from, self.zone, zone),
+            zone=self.zone,
             confidence=self.confidence,
             source=self.source.provenance(self.verified_by) if self.source else None,
             verified=self.verified,

@@ -127,13 +127,6 @@ def aware(at: datetime | None, zone: ZoneInfo) -> datetime | None:
     return utc(at.replace(tzinfo=zone, fold=0) if at.tzinfo is None else at)
 
 
-def zone_name(at: datetime | None, named: str | None, default: str) -> str:
-    """The speaker's zone: the one named, else the offset of `at`, else the tenant's."""
-    if named is not None:
-        return named
-    return default if at is None or at.tzinfo is None else at.isoformat()[-6:]
-
-
 _TIME = WithJsonSchema({"type": "string", "format": "date-time"})
 Sound = Annotated[StrictStr, AfterValidator(_sound)]
 Said = Annotated[StrictStr, AfterValidator(_said)]

@@ -9,40 +9,19 @@ OPTIONAL MATCH (u:User {tenant_id: $tenant_id, user_id: $user_id})
 WITH u, datetime.realtime().epochMillis AS db
 WITH u, CASE WHEN u.at.epochMillis > db THEN u.at.epochMillis ELSE db END AS now
 CALL (u) {
-  MATCH (u)-[r:FACT]->(m:Memory)
+  MATCH (u)-[r:FACT|PREFERENCE|CONTEXT]->(m:Memory)
   WHERE r.recorded_at.epochMillis <= $known_at
-  RETURN {kind: 'FACT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+  RETURN collect({kind: type(r), mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
       version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
       ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
       confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
       until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
+      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid,
+      evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
       verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
-      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks, pending_case: r.pending_case, obs: [(m)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]} AS row
-  UNION ALL
-  MATCH (u)-[r:PREFERENCE]->(m:Memory)
-  WHERE r.recorded_at.epochMillis <= $known_at
-  RETURN {kind: 'PREFERENCE', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
-      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks, pending_case: r.pending_case, obs: [(m)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]} AS row
-  UNION ALL
-  MATCH (u)-[r:CONTEXT]->(m:Memory)
-  WHERE r.recorded_at.epochMillis <= $known_at
-  RETURN {kind: 'CONTEXT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
-      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks, pending_case: r.pending_case, obs: [(m)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]} AS row
+      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks,
+      obs: [(m)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]}) AS rows
 }
-WITH u, now, collect(row) AS rows
 RETURN now, u.rev AS rev, rows;
 
 // name: rows_of_slot
@@ -57,72 +36,57 @@ OPTIONAL MATCH (:Memory {tenant_id: $tenant_id, mid: $mid})<-[one:FACT|PREFERENC
 WHERE o.tenant_id = $tenant_id AND o.user_id = $user_id
 WITH u, now, one.slot AS slot
 CALL (slot) {
-  MATCH (:User)-[r:FACT]->(m:Memory)
-  USING INDEX r:FACT(slot, until)
-  WHERE r.slot = slot AND r.until >= -9000000000000000
-  RETURN collect({kind: 'FACT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+  CALL (slot) {
+    MATCH (:User)-[r:FACT]->(m:Memory)
+    USING INDEX r:FACT(slot, until)
+    WHERE r.slot = slot AND r.until >= -9000000000000000
+    RETURN r, m
+    UNION ALL
+    MATCH (:User)-[r:PREFERENCE]->(m:Memory)
+    USING INDEX r:PREFERENCE(slot, until)
+    WHERE r.slot = slot AND r.until >= -9000000000000000
+    RETURN r, m
+    UNION ALL
+    MATCH (:User)-[r:CONTEXT]->(m:Memory)
+    USING INDEX r:CONTEXT(slot, until)
+    WHERE r.slot = slot AND r.until >= -9000000000000000
+    RETURN r, m
+  }
+  RETURN collect({kind: type(r), mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
       version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
       ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
       confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
       until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
+      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid,
+      evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
       verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
-      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks, pending_case: r.pending_case, obs: [(m)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]}) AS rows
-  UNION ALL
-  MATCH (:User)-[r:PREFERENCE]->(m:Memory)
-  USING INDEX r:PREFERENCE(slot, until)
-  WHERE r.slot = slot AND r.until >= -9000000000000000
-  RETURN collect({kind: 'PREFERENCE', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
-      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks, pending_case: r.pending_case, obs: [(m)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]}) AS rows
-  UNION ALL
-  MATCH (:User)-[r:CONTEXT]->(m:Memory)
-  USING INDEX r:CONTEXT(slot, until)
-  WHERE r.slot = slot AND r.until >= -9000000000000000
-  RETURN collect({kind: 'CONTEXT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
-      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks, pending_case: r.pending_case, obs: [(m)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]}) AS rows
+      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks,
+      obs: [(m)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]}) AS rows
 }
-WITH u, now, slot, collect(rows) AS parts
-WITH u, now, slot, reduce(all = [], p IN parts | all + p) AS rows
-CALL (rows) {
-  UNWIND [x IN rows WHERE x.ckey <> '' | x.thing] AS thing
-  WITH DISTINCT thing, rows
-  MATCH (:User)-[r:FACT]->(m:Memory)
-  USING INDEX r:FACT(thing, until)
-  WHERE r.thing = thing AND r.until >= -9000000000000000 AND NOT r.slot IN [x IN rows | x.slot]
-  RETURN {kind: 'FACT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+CALL (slot, rows) {
+  CALL (slot, rows) {
+    UNWIND [x IN rows WHERE x.ckey <> '' | x.thing] AS thing
+    WITH DISTINCT thing, slot
+    MATCH (:User)-[r:FACT]->(m:Memory)
+    USING INDEX r:FACT(thing, until)
+    WHERE r.thing = thing AND r.until >= -8000000000000000 AND r.slot <> slot
+    RETURN r, m
+    UNION ALL
+    UNWIND [x IN rows WHERE x.ckey <> '' | x.thing] AS thing
+    WITH DISTINCT thing, slot
+    MATCH (:User)-[r:PREFERENCE]->(m:Memory)
+    USING INDEX r:PREFERENCE(thing, until)
+    WHERE r.thing = thing AND r.until >= -8000000000000000 AND r.slot <> slot
+    RETURN r, m
+  }
+  RETURN collect({kind: type(r), mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
       version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
       ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
       confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
       until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
-      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks, pending_case: r.pending_case, obs: [(m)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]} AS row
-  UNION ALL
-  UNWIND [x IN rows WHERE x.ckey <> '' | x.thing] AS thing
-  WITH DISTINCT thing, rows
-  MATCH (:User)-[r:PREFERENCE]->(m:Memory)
-  USING INDEX r:PREFERENCE(thing, until)
-  WHERE r.thing = thing AND r.until >= -9000000000000000 AND NOT r.slot IN [x IN rows | x.slot]
-  RETURN {kind: 'PREFERENCE', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
-      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks, pending_case: r.pending_case, obs: [(m)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]} AS row
+      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid,
+      evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
+      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata,
+      obs: [(m)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]}) AS rivals
 }
-WITH u, now, slot, rows, collect(row) AS rivals
 RETURN now, u.rev AS rev, slot, rows, rivals;

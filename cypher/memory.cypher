@@ -15,53 +15,44 @@ OPTIONAL MATCH (done:Change {tenant_id: $tenant_id, user_id: $user_id, op: $op})
 // the slots concerned: those named, those that hold something about the things named, the current ones of whole keys
 CALL (since) {
   CALL (since) {
-    CALL (since) {
-      UNWIND $slots.FACT AS slot
-      RETURN slot
-      UNION
-      UNWIND $things.FACT AS thing
-      MATCH (:User)-[r:FACT]->(:Memory)
-      USING INDEX r:FACT(thing, until)
-      WHERE r.thing = thing AND r.until > since
-      RETURN r.slot AS slot
-      UNION
-      UNWIND $prefixes.FACT AS prefix
-      MATCH (:User)-[r:FACT]->(:Memory)
-      USING INDEX r:FACT(current_slot)
-      WHERE r.current_slot STARTS WITH prefix
-      RETURN r.slot AS slot
-    }
+    UNWIND $slots.FACT AS slot
     RETURN 'FACT' AS kind, slot
     UNION ALL
-    CALL (since) {
-      UNWIND $slots.PREFERENCE AS slot
-      RETURN slot
-      UNION
-      UNWIND $things.PREFERENCE AS thing
-      MATCH (:User)-[r:PREFERENCE]->(:Memory)
-      USING INDEX r:PREFERENCE(thing, until)
-      WHERE r.thing = thing AND r.until > since
-      RETURN r.slot AS slot
-      UNION
-      UNWIND $prefixes.PREFERENCE AS prefix
-      MATCH (:User)-[r:PREFERENCE]->(:Memory)
-      USING INDEX r:PREFERENCE(current_slot)
-      WHERE r.current_slot STARTS WITH prefix
-      RETURN r.slot AS slot
-    }
+    UNWIND $prefixes.FACT AS prefix
+    MATCH (:User)-[r:FACT]->(:Memory)
+    USING INDEX r:FACT(current_slot)
+    WHERE r.current_slot STARTS WITH prefix
+    RETURN 'FACT' AS kind, r.slot AS slot
+    UNION ALL
+    UNWIND $things.FACT AS thing
+    MATCH (:User)-[r:FACT]->(:Memory)
+    USING INDEX r:FACT(thing, until)
+    WHERE r.thing = thing AND r.until > since
+    RETURN 'FACT' AS kind, r.slot AS slot
+    UNION ALL
+    UNWIND $slots.PREFERENCE AS slot
     RETURN 'PREFERENCE' AS kind, slot
     UNION ALL
-    CALL (since) {
-      UNWIND $slots.CONTEXT AS slot
-      RETURN slot
-      UNION
-      UNWIND $prefixes.CONTEXT AS prefix
-      MATCH (:User)-[r:CONTEXT]->(:Memory)
-      USING INDEX r:CONTEXT(current_slot)
-      WHERE r.current_slot STARTS WITH prefix
-      RETURN r.slot AS slot
-    }
+    UNWIND $prefixes.PREFERENCE AS prefix
+    MATCH (:User)-[r:PREFERENCE]->(:Memory)
+    USING INDEX r:PREFERENCE(current_slot)
+    WHERE r.current_slot STARTS WITH prefix
+    RETURN 'PREFERENCE' AS kind, r.slot AS slot
+    UNION ALL
+    UNWIND $things.PREFERENCE AS thing
+    MATCH (:User)-[r:PREFERENCE]->(:Memory)
+    USING INDEX r:PREFERENCE(thing, until)
+    WHERE r.thing = thing AND r.until > since
+    RETURN 'PREFERENCE' AS kind, r.slot AS slot
+    UNION ALL
+    UNWIND $slots.CONTEXT AS slot
     RETURN 'CONTEXT' AS kind, slot
+    UNION ALL
+    UNWIND $prefixes.CONTEXT AS prefix
+    MATCH (:User)-[r:CONTEXT]->(:Memory)
+    USING INDEX r:CONTEXT(current_slot)
+    WHERE r.current_slot STARTS WITH prefix
+    RETURN 'CONTEXT' AS kind, r.slot AS slot
   }
   RETURN collect(DISTINCT [kind, slot]) AS slots
 }
@@ -72,39 +63,29 @@ CALL (since, slots) {
     MATCH (:User)-[r:FACT]->(m:Memory)
     USING INDEX r:FACT(slot, until)
     WHERE r.slot = slot AND r.until > since
-    RETURN {kind: 'FACT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, obs: [(m)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]} AS row
+    RETURN r, m
     UNION ALL
     UNWIND [s IN slots WHERE s[0] = 'PREFERENCE' | s[1]] AS slot
     MATCH (:User)-[r:PREFERENCE]->(m:Memory)
     USING INDEX r:PREFERENCE(slot, until)
     WHERE r.slot = slot AND r.until > since
-    RETURN {kind: 'PREFERENCE', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, obs: [(m)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]} AS row
+    RETURN r, m
     UNION ALL
     UNWIND [s IN slots WHERE s[0] = 'CONTEXT' | s[1]] AS slot
     MATCH (:User)-[r:CONTEXT]->(m:Memory)
     USING INDEX r:CONTEXT(slot, until)
     WHERE r.slot = slot AND r.until > since
-    RETURN {kind: 'CONTEXT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+    RETURN r, m
+  }
+  RETURN collect({kind: type(r), mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
       version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
       ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
       confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
       until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, obs: [(m)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]} AS row
-  }
-  RETURN collect(row) AS rows
+      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid,
+      evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
+      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata,
+      obs: [(m)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]}) AS rows
 }
 // what opposes those rows from other slots
 CALL (since, slots, rows) {
@@ -114,26 +95,23 @@ CALL (since, slots, rows) {
     MATCH (:User)-[r:FACT]->(m:Memory)
     USING INDEX r:FACT(thing, until)
     WHERE r.thing = thing AND r.until > since AND NOT r.slot IN [s IN slots | s[1]]
-    RETURN {kind: 'FACT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, obs: []} AS row
+    RETURN r, m
     UNION ALL
     UNWIND [x IN rows WHERE x.kind = 'PREFERENCE' AND x.ckey <> '' | x.thing] AS thing
     WITH DISTINCT thing, since, slots
     MATCH (:User)-[r:PREFERENCE]->(m:Memory)
     USING INDEX r:PREFERENCE(thing, until)
     WHERE r.thing = thing AND r.until > since AND NOT r.slot IN [s IN slots | s[1]]
-    RETURN {kind: 'PREFERENCE', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+    RETURN r, m
+  }
+  RETURN collect({kind: type(r), mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
       version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
       ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
       confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
       until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, obs: []} AS row
-  }
-  RETURN collect(row) AS rivals
+      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid,
+      evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
+      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata}) AS rivals
 }
 CALL (slots) {
   CALL (slots) {
@@ -146,7 +124,7 @@ CALL (slots) {
       ORDER BY r.slot DESC, r.version DESC
       LIMIT 1
     }
-    RETURN [slot, top] AS top
+    RETURN slot, top
     UNION ALL
     UNWIND [s IN slots WHERE s[0] = 'PREFERENCE' | s[1]] AS slot
     CALL (slot) {
@@ -157,7 +135,7 @@ CALL (slots) {
       ORDER BY r.slot DESC, r.version DESC
       LIMIT 1
     }
-    RETURN [slot, top] AS top
+    RETURN slot, top
     UNION ALL
     UNWIND [s IN slots WHERE s[0] = 'CONTEXT' | s[1]] AS slot
     CALL (slot) {
@@ -168,9 +146,9 @@ CALL (slots) {
       ORDER BY r.slot DESC, r.version DESC
       LIMIT 1
     }
-    RETURN [slot, top] AS top
+    RETURN slot, top
   }
-  RETURN collect(top) AS tops
+  RETURN collect([slot, top]) AS tops
 }
 CALL () {
   CALL () {
@@ -178,42 +156,29 @@ CALL () {
     MATCH (:User)-[r:FACT]->(m:Memory)
     USING INDEX r:FACT(pending_slot)
     WHERE r.pending_slot STARTS WITH prefix
-    RETURN {kind: 'FACT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
-      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks, pending_case: r.pending_case, obs: []} AS row
+    RETURN r, m
     UNION ALL
     UNWIND $pending.PREFERENCE AS prefix
     MATCH (:User)-[r:PREFERENCE]->(m:Memory)
     USING INDEX r:PREFERENCE(pending_slot)
     WHERE r.pending_slot STARTS WITH prefix
-    RETURN {kind: 'PREFERENCE', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
-      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks, pending_case: r.pending_case, obs: []} AS row
+    RETURN r, m
     UNION ALL
     UNWIND $pending.CONTEXT AS prefix
     MATCH (:User)-[r:CONTEXT]->(m:Memory)
     USING INDEX r:CONTEXT(pending_slot)
     WHERE r.pending_slot STARTS WITH prefix
-    RETURN {kind: 'CONTEXT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+    RETURN r, m
+  }
+  RETURN collect({kind: type(r), mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
       version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
       ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
       confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
       until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
+      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid,
+      evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
       verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
-      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks, pending_case: r.pending_case, obs: []} AS row
-  }
-  RETURN collect(row) AS pendings
+      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks}) AS pendings
 }
 RETURN now, u.rev AS rev, u.erased_at IS NOT NULL AS erased, done {.request_hash, .outcome, .rev} AS done,
        [s IN slots | s[1]] AS slots, rows, rivals, tops, pendings;
@@ -251,7 +216,7 @@ CALL () {
   MATCH (s:Session {tenant_id: $tenant_id, user_id: $user_id, session_id: t.session_id})
   SET s.turns = s.turns + 1, s.last_at = $now
   CREATE (s)-[:SAID {seq: s.turns}]->(turn:Turn:Source)
-  SET turn = t.node
+  SET turn = t.node, turn.seq = s.turns
   RETURN count(*) AS said
 }
 CALL () {

@@ -9,109 +9,62 @@ OPTIONAL MATCH (u:User {tenant_id: $tenant_id, user_id: $user_id})
 WITH u, datetime.realtime().epochMillis AS db
 WITH u, CASE WHEN u.at.epochMillis > db THEN u.at.epochMillis ELSE db END AS now
 CALL (now) {
-  MATCH (:User)-[r:FACT]->(m:Memory)
-  USING INDEX r:FACT(current_slot)
-  WHERE r.current_slot STARTS WITH $prefix.FACT
-  RETURN {kind: 'FACT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+  CALL (now) {
+    MATCH (:User)-[r:FACT]->(m:Memory)
+    USING INDEX r:FACT(current_slot)
+    WHERE r.current_slot STARTS WITH $prefix.FACT
+    RETURN r, m
+    UNION ALL
+    MATCH (:User)-[r:FACT]->(m:Memory)
+    USING INDEX r:FACT(planned_slot)
+    WHERE r.planned_slot STARTS WITH $planned.FACT AND r.valid_from.epochMillis <= now
+    RETURN r, m
+    UNION ALL
+    MATCH (:User)-[r:FACT]->(m:Memory)
+    USING INDEX r:FACT(pending_slot)
+    WHERE r.pending_slot STARTS WITH $prefix.FACT
+    RETURN r, m
+    UNION ALL
+    MATCH (:User)-[r:PREFERENCE]->(m:Memory)
+    USING INDEX r:PREFERENCE(current_slot)
+    WHERE r.current_slot STARTS WITH $prefix.PREFERENCE
+    RETURN r, m
+    UNION ALL
+    MATCH (:User)-[r:PREFERENCE]->(m:Memory)
+    USING INDEX r:PREFERENCE(planned_slot)
+    WHERE r.planned_slot STARTS WITH $planned.PREFERENCE AND r.valid_from.epochMillis <= now
+    RETURN r, m
+    UNION ALL
+    MATCH (:User)-[r:PREFERENCE]->(m:Memory)
+    USING INDEX r:PREFERENCE(pending_slot)
+    WHERE r.pending_slot STARTS WITH $prefix.PREFERENCE
+    RETURN r, m
+    UNION ALL
+    MATCH (:User)-[r:CONTEXT]->(m:Memory)
+    USING INDEX r:CONTEXT(current_slot)
+    WHERE r.current_slot STARTS WITH $prefix.CONTEXT
+    RETURN r, m
+    UNION ALL
+    MATCH (:User)-[r:CONTEXT]->(m:Memory)
+    USING INDEX r:CONTEXT(planned_slot)
+    WHERE r.planned_slot STARTS WITH $planned.CONTEXT AND r.valid_from.epochMillis <= now
+    RETURN r, m
+    UNION ALL
+    MATCH (:User)-[r:CONTEXT]->(m:Memory)
+    USING INDEX r:CONTEXT(pending_slot)
+    WHERE r.pending_slot STARTS WITH $prefix.CONTEXT
+    RETURN r, m
+  }
+  RETURN collect({kind: type(r), mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
       version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
       ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
       confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
       until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata} AS row
-  UNION ALL
-  MATCH (:User)-[r:FACT]->(m:Memory)
-  USING INDEX r:FACT(planned_slot)
-  WHERE r.planned_slot STARTS WITH $planned.FACT AND r.valid_from.epochMillis <= now
-  RETURN {kind: 'FACT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata} AS row
-  UNION ALL
-  MATCH (:User)-[r:FACT]->(m:Memory)
-  USING INDEX r:FACT(pending_slot)
-  WHERE r.pending_slot STARTS WITH $prefix.FACT
-  RETURN {kind: 'FACT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
+      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid,
+      evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
       verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
-      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks, pending_case: r.pending_case} AS row
-  UNION ALL
-  MATCH (:User)-[r:PREFERENCE]->(m:Memory)
-  USING INDEX r:PREFERENCE(current_slot)
-  WHERE r.current_slot STARTS WITH $prefix.PREFERENCE
-  RETURN {kind: 'PREFERENCE', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata} AS row
-  UNION ALL
-  MATCH (:User)-[r:PREFERENCE]->(m:Memory)
-  USING INDEX r:PREFERENCE(planned_slot)
-  WHERE r.planned_slot STARTS WITH $planned.PREFERENCE AND r.valid_from.epochMillis <= now
-  RETURN {kind: 'PREFERENCE', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata} AS row
-  UNION ALL
-  MATCH (:User)-[r:PREFERENCE]->(m:Memory)
-  USING INDEX r:PREFERENCE(pending_slot)
-  WHERE r.pending_slot STARTS WITH $prefix.PREFERENCE
-  RETURN {kind: 'PREFERENCE', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
-      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks, pending_case: r.pending_case} AS row
-  UNION ALL
-  MATCH (:User)-[r:CONTEXT]->(m:Memory)
-  USING INDEX r:CONTEXT(current_slot)
-  WHERE r.current_slot STARTS WITH $prefix.CONTEXT
-  RETURN {kind: 'CONTEXT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata} AS row
-  UNION ALL
-  MATCH (:User)-[r:CONTEXT]->(m:Memory)
-  USING INDEX r:CONTEXT(planned_slot)
-  WHERE r.planned_slot STARTS WITH $planned.CONTEXT AND r.valid_from.epochMillis <= now
-  RETURN {kind: 'CONTEXT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata} AS row
-  UNION ALL
-  MATCH (:User)-[r:CONTEXT]->(m:Memory)
-  USING INDEX r:CONTEXT(pending_slot)
-  WHERE r.pending_slot STARTS WITH $prefix.CONTEXT
-  RETURN {kind: 'CONTEXT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
-      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks, pending_case: r.pending_case} AS row
+      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks}) AS rows
 }
-WITH u, now, collect(row) AS rows
 RETURN now, u.rev AS rev, rows;
 
 // name: latest_preferences
@@ -123,185 +76,114 @@ OPTIONAL MATCH (u:User {tenant_id: $tenant_id, user_id: $user_id})
 WITH u, datetime.realtime().epochMillis AS db
 WITH u, CASE WHEN u.at.epochMillis > db THEN u.at.epochMillis ELSE db END AS now
 CALL (now) {
-  MATCH (:User)-[r:PREFERENCE]->(m:Memory)
-  USING INDEX r:PREFERENCE(current_slot)
-  WHERE r.current_slot STARTS WITH $prefix.PREFERENCE
-  RETURN {kind: 'PREFERENCE', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+  CALL (now) {
+    MATCH (:User)-[r:PREFERENCE]->(m:Memory)
+    USING INDEX r:PREFERENCE(current_slot)
+    WHERE r.current_slot STARTS WITH $prefix.PREFERENCE
+    RETURN r, m
+    UNION ALL
+    MATCH (:User)-[r:PREFERENCE]->(m:Memory)
+    USING INDEX r:PREFERENCE(planned_slot)
+    WHERE r.planned_slot STARTS WITH $planned.PREFERENCE AND r.valid_from.epochMillis <= now
+    RETURN r, m
+    UNION ALL
+    MATCH (:User)-[r:PREFERENCE]->(m:Memory)
+    USING INDEX r:PREFERENCE(pending_slot)
+    WHERE r.pending_slot STARTS WITH $prefix.PREFERENCE
+    RETURN r, m
+  }
+  RETURN collect({kind: type(r), mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
       version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
       ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
       confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
       until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata} AS row
-  UNION ALL
-  MATCH (:User)-[r:PREFERENCE]->(m:Memory)
-  USING INDEX r:PREFERENCE(planned_slot)
-  WHERE r.planned_slot STARTS WITH $planned.PREFERENCE AND r.valid_from.epochMillis <= now
-  RETURN {kind: 'PREFERENCE', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata} AS row
-  UNION ALL
-  MATCH (:User)-[r:PREFERENCE]->(m:Memory)
-  USING INDEX r:PREFERENCE(pending_slot)
-  WHERE r.pending_slot STARTS WITH $prefix.PREFERENCE
-  RETURN {kind: 'PREFERENCE', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
+      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid,
+      evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
       verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
-      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks, pending_case: r.pending_case} AS row
+      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks}) AS rows
 }
-WITH u, now, collect(row) AS rows
 RETURN now, u.rev AS rev, rows;
 
 // name: hydrate
 // mode: read
 // scope: user
 // params: tenant_id STRING, user_id STRING, mids LIST, prefixes MAP, planned MAP, fresh INTEGER
-// purpose: join candidate ids back: the user's own memories only; plus current rows of the slots asked for, and writes not projected yet.
+// purpose: join candidate ids back: the user's own memories only; plus current rows of the slots asked for, due plans, open pending ones, and writes not projected yet.
 OPTIONAL MATCH (u:User {tenant_id: $tenant_id, user_id: $user_id})
 WITH u, datetime.realtime().epochMillis AS db
 WITH u, CASE WHEN u.at.epochMillis > db THEN u.at.epochMillis ELSE db END AS now
-CALL () {
-  UNWIND $mids AS mid
-  MATCH (m:Memory {tenant_id: $tenant_id, mid: mid})<-[r:FACT|PREFERENCE|CONTEXT]-(o:User)
-  WHERE o.tenant_id = $tenant_id AND o.user_id = $user_id
-  RETURN collect({kind: type(r), mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata}) AS found
-}
 CALL (now) {
   CALL (now) {
     UNWIND $prefixes.FACT AS prefix
     MATCH (:User)-[r:FACT]->(m:Memory)
     USING INDEX r:FACT(current_slot)
     WHERE r.current_slot STARTS WITH prefix
-    RETURN {kind: 'FACT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata} AS row
+    RETURN r, m
     UNION ALL
     MATCH (:User)-[r:FACT]->(m:Memory)
     USING INDEX r:FACT(planned_slot)
     WHERE r.planned_slot STARTS WITH $planned.FACT AND r.valid_from.epochMillis <= now
-    RETURN {kind: 'FACT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata} AS row
+    RETURN r, m
     UNION ALL
     MATCH (:User)-[r:FACT]->(m:Memory)
     USING INDEX r:FACT(pending_slot)
     WHERE r.pending_slot STARTS WITH $planned.FACT
-    RETURN {kind: 'FACT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
-      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks, pending_case: r.pending_case} AS row
+    RETURN r, m
     UNION ALL
     UNWIND $prefixes.PREFERENCE AS prefix
     MATCH (:User)-[r:PREFERENCE]->(m:Memory)
     USING INDEX r:PREFERENCE(current_slot)
     WHERE r.current_slot STARTS WITH prefix
-    RETURN {kind: 'PREFERENCE', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata} AS row
+    RETURN r, m
     UNION ALL
     MATCH (:User)-[r:PREFERENCE]->(m:Memory)
     USING INDEX r:PREFERENCE(planned_slot)
     WHERE r.planned_slot STARTS WITH $planned.PREFERENCE AND r.valid_from.epochMillis <= now
-    RETURN {kind: 'PREFERENCE', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata} AS row
+    RETURN r, m
     UNION ALL
     MATCH (:User)-[r:PREFERENCE]->(m:Memory)
     USING INDEX r:PREFERENCE(pending_slot)
     WHERE r.pending_slot STARTS WITH $planned.PREFERENCE
-    RETURN {kind: 'PREFERENCE', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
-      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks, pending_case: r.pending_case} AS row
+    RETURN r, m
     UNION ALL
     UNWIND $prefixes.CONTEXT AS prefix
     MATCH (:User)-[r:CONTEXT]->(m:Memory)
     USING INDEX r:CONTEXT(current_slot)
     WHERE r.current_slot STARTS WITH prefix
-    RETURN {kind: 'CONTEXT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata} AS row
+    RETURN r, m
     UNION ALL
     MATCH (:User)-[r:CONTEXT]->(m:Memory)
     USING INDEX r:CONTEXT(planned_slot)
     WHERE r.planned_slot STARTS WITH $planned.CONTEXT AND r.valid_from.epochMillis <= now
-    RETURN {kind: 'CONTEXT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata} AS row
+    RETURN r, m
     UNION ALL
     MATCH (:User)-[r:CONTEXT]->(m:Memory)
     USING INDEX r:CONTEXT(pending_slot)
     WHERE r.pending_slot STARTS WITH $planned.CONTEXT
-    RETURN {kind: 'CONTEXT', mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
-      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
-      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
-      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
-      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks, pending_case: r.pending_case} AS row
+    RETURN r, m
+    UNION ALL
+    UNWIND $mids AS mid
+    MATCH (m:Memory {tenant_id: $tenant_id, mid: mid})<-[r:FACT|PREFERENCE|CONTEXT]-(o:User)
+    WHERE o.tenant_id = $tenant_id AND o.user_id = $user_id
+    RETURN r, m
+    UNION ALL
+    MATCH (o:Outbox {tenant_id: $tenant_id, user_id: $user_id})
+    WITH o
+    ORDER BY o.pending_at DESC
+    LIMIT $fresh
+    MATCH (m:Memory {tenant_id: $tenant_id, mid: o.ref})<-[r:FACT|PREFERENCE|CONTEXT]-(x:User)
+    WHERE x.tenant_id = $tenant_id AND x.user_id = $user_id AND r.current_slot IS NOT NULL
+    RETURN r, m
   }
-  RETURN collect(row) AS graph
-}
-CALL () {
-  MATCH (o:Outbox {tenant_id: $tenant_id, user_id: $user_id})
-  WITH o
-  ORDER BY o.pending_at DESC
-  LIMIT $fresh
-  MATCH (m:Memory {tenant_id: $tenant_id, mid: o.ref})<-[r:FACT|PREFERENCE|CONTEXT]-(x:User)
-  WHERE x.tenant_id = $tenant_id AND x.user_id = $user_id AND r.current_slot IS NOT NULL
+  WITH DISTINCT r, m
   RETURN collect({kind: type(r), mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
       version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
       ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, classed: r.classed, lifetime: r.lifetime,
       confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
       until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
-      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid, evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata}) AS fresh
+      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid,
+      evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
+      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
+      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks}) AS rows
 }
-RETURN now, u.rev AS rev, found, graph, fresh;
+RETURN now, u.rev AS rev, rows;

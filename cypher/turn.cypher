@@ -21,7 +21,7 @@ UNWIND $refs AS ref
 MATCH (t:Turn {tenant_id: $tenant_id, ref: ref})
 WHERE (t)<-[:SAID]-(:Session {tenant_id: $tenant_id, user_id: $user_id, session_id: t.session_id})
 RETURN collect({ref: t.ref, turn_id: t.turn_id, session_id: t.session_id, role: t.role, text: t.text, blanks: t.blanks, at: t.at.epochMillis,
-      seq: 0, zone: t.zone, language: t.language, speaker: t.speaker, answers: t.answers, waiting: t.waiting}) AS turns;
+      seq: t.seq, zone: t.zone, language: t.language, speaker: t.speaker, answers: t.answers, waiting: t.waiting}) AS turns;
 
 // name: blank_spans
 // mode: write

@@ -70,11 +70,11 @@ class EvalTarget(Protocol):
         ...
 
     def case(self, case: Case) -> Sequence[Edge]:
-        """All edges of the turns' user (turns may carry `user` and `session`; edges are of the last turn's user) at the last turn's time.
+        """All edges of the turns' user, with status and interval as of the latest `at` of the turns, known now.
 
-        Turns are stored in file order. Retracted, tombstoned, rejected and end rows are not listed; historical and expired
-        count as superseded; scheduled rows are listed as superseded too, with their valid_from: they are not what a default
-        read returns.
+        Turns are stored in file order; they may carry `user` and `session`, then the edges are those of the last turn's user.
+        Retracted, tombstoned, rejected and end rows are not listed; historical and expired count as superseded; a row whose
+        start is still to come is `scheduled`, which only an expected status `any` matches.
         """
         ...
 

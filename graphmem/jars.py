@@ -168,9 +168,7 @@ class _Meter:
 def _fetch_all(jars: Sequence[Jar], dest: Path, meter: _Meter) -> None:
     repository = Path(os.environ.get("M2_REPO") or Path.home() / ".m2" / "repository")
     remote = [jar for jar in jars if not _take_local(jar, repository, dest, meter)]
-    if not remote:
-        return
-    base = base_url()
+    base = base_url() if remote else ""
     pool = ThreadPoolExecutor(THREADS, thread_name_prefix="jars")
     try:
         for done in [pool.submit(_download, jar, base, dest, meter) for jar in remote]:

@@ -119,6 +119,8 @@ class _Build:
         old = self.concepts.get(row.cid)
         if old is not None and self.first[row.cid] == row.file:
             raise fail(row.file, row.line, f"the concept {row.cid!r} stands twice in this pack; put all its names on one line")
+        if old is None and not (row.zh or row.en):
+            raise fail(row.file, row.line, f"{row.cid!r} is new and needs a name: zh, en or both")
         self.first[row.cid] = row.file
         concept = Concept(row.cid, row.type, row.zh, row.en, row.aliases, frozenset(row.tags), row.was)
         self.concepts[row.cid] = self._own(_merged(old, concept) if old else concept, row)

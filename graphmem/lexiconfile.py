@@ -25,7 +25,7 @@ _TAG = re.compile(r"[a-z][a-z0-9_]*")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One concept as one pack says it. `zh` or `en` may be empty, not both."""
+    """One concept as one pack says it. `zh` or `en` may be empty, both only where the concept exists already."""
 
     file: str
     line: int
@@ -64,7 +64,7 @@ def _from_table(path: Path) -> Iterator[Row]:
     header: list[str] = []
     type_ = ""
     seen = False
-    for line, cells in _cells(text, tabs):
+    for line, cells in _cells(file, text, tabs):
         if not any(cells):
             continue
         if cells[0].startswith("#"):
@@ -82,14 +82,17 @@ def _from_table(path: Path) -> Iterator[Row]:
         raise fail(file, 1, "the pack holds no concept", hint=f"a header row ({', '.join(COLUMNS)}) and a row a concept")
 
 
-def _cells(text: str, tabs: bool) -> Iterator[tuple[int, list[str]]]:
+def _cells(file: str, text: str, tabs: bool) -> Iterator[tuple[int, list[str]]]:
     if tabs:
         for line, written in enumerate(text.split("\n"), 1):
             yield line, [cell.strip() for cell in written.split("\t")]
         return
-    reader = csv.reader(io.StringIO(text, newline=""))
-    for cells in reader:
-        yield reader.line_num, [cell.strip() for cell in cells]
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        for cells in reader:
+            yield reader.line_num, [cell.strip() for cell in cells]
+    except csv.Error as error:
+        raise fail(file, reader.line_num, f"this is not CSV: {error}") from error
 
 
 def _header(file: str, line: int, cells: list[str]) -> list[str]:
@@ -118,8 +121,6 @@ def _checked(row: Row) -> Row:
     for cid in (row.cid, *row.was):
         if not _ID.fullmatch(cid):
             raise fail(row.file, row.line, f"the concept id {cid!r} must look like drug:penicillin (type:name of a-z, 0-9 and '_')")
-    if not (row.zh or row.en):
-        raise fail(row.file, row.line, f"{row.cid!r} needs a name: zh, en or both")
     bad = [tag for tag in row.tags if not _TAG.fullmatch(tag)]
     if bad:
         raise fail(row.file, row.line, f"the tag {bad[0]!r} must be a-z, 0-9 and '_'")

@@ -54,6 +54,11 @@ class Entry:
         self.what = what
         self.line: int = node.start_mark.line + 1
 
+    @property
+    def short(self) -> str:
+        """`what` without the things it is part of."""
+        return self.what.partition(" of ")[0]
+
     def fail(self, detail: str, hint: str | None = None) -> PackError:
         return fail(self.file, self.line, detail, hint)
 
@@ -69,7 +74,7 @@ class Entry:
                 raise name.fail(f"unknown field {key!r} in {self.what}; allowed: {', '.join(allowed)}")
             if key in found:
                 raise name.fail(f"{key!r} stands twice in {self.what}; keep one of them")
-            found[key] = Entry(self.file, value_node, f"{key!r} of {self.what}")
+            found[key] = Entry(self.file, value_node, f"{key!r} of {self.short}")
         missing = [name for name in required if name not in found]
         if missing:
             raise self.fail(f"{self.what} lacks {', '.join(missing)}")
@@ -79,7 +84,7 @@ class Entry:
         """A list's entries in order."""
         if not isinstance(self.node, yaml.SequenceNode):
             raise self.fail(f"{self.what} must be a list")
-        return [Entry(self.file, node, f"entry {i} of {self.what}") for i, node in enumerate(self.node.value, 1)]
+        return [Entry(self.file, node, f"entry {i} of {self.short}") for i, node in enumerate(self.node.value, 1)]
 
     def text(self) -> str:
         """A scalar as it is written, trimmed, never empty."""

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from graphmem.book import Book, Limits, Trust
 from graphmem.errors import InvalidInputError
 from graphmem.lexicon import Lexicon, load_lexicon
-from graphmem.memory import MILLISECOND, Heard, Provenance, SourceKind, Statement, Text2, Turn
+from graphmem.memory import MILLISECOND, Heard, Language, Provenance, SourceKind, Statement, Text2, Turn
 from graphmem.ontology import Ontology, load_ontology
 from graphmem.pipeline.extract import Extractor
 from graphmem.scope import Scope
@@ -170,3 +170,10 @@ def check_characters(text: str, field: str) -> None:
             raise InvalidInputError("the text holds a lone surrogate, which is no character", field=field, code="bad_character")
         if c < " " and c not in "\n\r\t":
             raise InvalidInputError("the text holds a control character", field=field, code="bad_character")
+
+
+def language_of(text: str) -> Language:
+    """zh where at least a fifth of the letters are Han (design section 6)."""
+    letters = [c for c in text if c.isalpha()]
+    han = sum("\u3400" <= c <= "\u9fff" or "\uf900" <= c <= "\ufaff" for c in letters)
+    return "zh" if letters and han * 5 >= len(letters) else "en"

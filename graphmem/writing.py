@@ -49,13 +49,11 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Hydrated:
-    """Candidates joined back (`found`), current rows of the keys asked for (`graph`), not yet projected ones (`fresh`), pending ones."""
+    """Candidates joined back, current rows of the keys asked for, due plans and writes not projected yet; open pending ones."""
 
     now: Ms
     rev: int
-    found: tuple[Row, ...]
-    graph: tuple[Row, ...]
-    fresh: tuple[Row, ...]
+    rows: tuple[Row, ...]
     pendings: tuple[Pending, ...]
 
 

@@ -1,4 +1,4 @@
-"""Score the extractor alone on label lines, without any store: `python scripts/eval_extract.py FILE [--misses N] [--lang zh|en] [--key KEY]`."""
+"""Score the extractor alone on label lines, without a store: `scripts/eval_extract.py FILE [--misses N] [--lang zh|en] [--key KEY]`."""
 
 from __future__ import annotations
 

@@ -57,5 +57,6 @@ def _server_outlives_the_test(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def _assert_runs(server: Neo4jServer, when: str) -> None:
-    if server.home is not None:
-        assert localdb.status(server.home) is not None, f"the tests' Neo4j ended {when} this test; read {server.home}/neo4j/console.log"
+    if server.home is not None and localdb.status(server.home) is None:
+        said = (server.home / "neo4j" / "console.log").read_text(encoding="utf-8", errors="replace")
+        pytest.fail(f"the tests' Neo4j ended {when} this test; its last words:\n{said[-1500:]}")

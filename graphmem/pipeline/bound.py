@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from graphmem.memory import utc
 from graphmem.pipeline.timepack import load
-from graphmem.pipeline.timespan import TimeSpan
+from graphmem.pipeline.timespan import CLOCK_GRAINS, TimeSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,8 @@ def bind(clause_text: str, times: tuple[TimeSpan, ...], said_at: datetime, *, pa
 
     `past_event`: the clause tells an event that lasts on (moved, was diagnosed, 搬到, 查出): it starts with its time.
     `over`: the clause tells a state that is over (used to live, 住在 beside a past year); None asks the pack's words.
-    A past time beside neither is no border: the statement is of said_at. A time that contains said_at is neither start nor end.
+    A past time beside neither is no border: the statement is of said_at. A time that contains said_at is neither start nor end;
+    nor, but for events, is a time of day without a day ("not after 8 pm" is a habit).
     """
     said = utc(said_at)
     bound = Bound()
@@ -48,7 +49,7 @@ def bind(clause_text: str, times: tuple[TimeSpan, ...], said_at: datetime, *, pa
 
 
 def _of(span: TimeSpan, said: datetime, *, past_event: bool, over: bool) -> Bound | None:
-    if span.role == "every":
+    if span.role == "every" or (not span.dated and not past_event):
         return None
     if span.role == "for":
         return None if past_event or over else Bound(ends_at=span.end, used=(span,))
@@ -67,7 +68,7 @@ def _of(span: TimeSpan, said: datetime, *, past_event: bool, over: bool) -> Boun
 def _ended(span: TimeSpan, said: datetime, *, over: bool) -> Bound | None:
     if span.role == "until" and span.grain == "day" and span.holds(said):
         return None
-    ends_at = span.end if span.role == "until" else span.start
+    ends_at = span.end if span.role == "until" and span.grain not in CLOCK_GRAINS else span.start
     if ends_at > said:
         return Bound(ends_at=ends_at, used=(span,))
     if not over:

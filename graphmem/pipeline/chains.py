@@ -13,19 +13,21 @@ _LEVELS = {
     2: ("month", "month_shift", "first"),
     3: ("edge",),
     4: ("week_shift",),
-    5: ("day", "day_shift", "weekday", "weekend", "second", "amount", "just_now", "every"),
+    5: ("day", "day_shift", "weekday", "weekend", "second", "amount", "just_now"),
     6: ("part", "ampm"),
     7: ("hour", "minute"),
 }
 _LEVEL = {field: level for level, fields in _LEVELS.items() for field in fields}
 _GAP_MAX = 12
-_GAP = re.compile(r",? ?(?:(?:of|in|on|at|around|about) )?(?:the )?|-| ?的? ?")
+_BETWEEN = r",? ?(?:(?:of|in|on|at|around|about{}) )?(?:the )?|-| ?的? ?{}"
+_GAP = re.compile(_BETWEEN.format("", ""))
+_GAP_BEFORE_CLOCK = re.compile(_BETWEEN.format("|from", "从?"))
 YEAR = frozenset(_LEVELS[0])
 ABSOLUTE = YEAR | {"which", "week_shift", "month_shift", "day_shift", "quarter_shift", "sign", "just_now"}
 _IN_YEAR = frozenset({"season", "festival", "quarter", "half", "month", "edge"})
 _CLOCK = frozenset({"part", "ampm", "hour", "minute"})
 _COMPANY: dict[str, frozenset[str]] = {
-    "day_shift": _CLOCK | {"weekday"},
+    "day_shift": _CLOCK | {"weekday", "year_shift"},
     "first": _CLOCK | {"second", "year", "weekday"},
     "just_now": frozenset(),
     "quarter_shift": frozenset({"edge"}),
@@ -53,6 +55,11 @@ class Chain:
     english: bool
 
     @property
+    def dated(self) -> bool:
+        """Whether it names a day or more, not a time of day alone."""
+        return not self.fields.keys() <= _CLOCK
+
+    @property
     def levels(self) -> frozenset[int]:
         return frozenset(_LEVEL[f] for f in self.fields if f in _LEVEL)
 
@@ -75,7 +82,8 @@ def chains(pack: TimePack, folded: str) -> list[Chain]:
 
 
 def _join(old: Chain, new: Chain, folded: str) -> Chain | None:
-    if new.start - old.end > _GAP_MAX or not _GAP.fullmatch(folded, old.end, new.start):
+    gap = _GAP if new.dated or not old.dated else _GAP_BEFORE_CLOCK
+    if new.start - old.end > _GAP_MAX or not gap.fullmatch(folded, old.end, new.start):
         return None
     both = old.fields | new.fields
     if not _may_meet(old, new, both):
@@ -92,6 +100,8 @@ def _may_meet(old: Chain, new: Chain, both: Fields) -> bool:
     if any(field in both and not both.keys() <= company | {field} for field, company in _COMPANY.items()):
         return False
     if old.levels & new.levels - ({5} if "weekday" in both and "which" not in both else frozenset()):
+        return False
+    if {"day_shift", "year_shift"} <= both.keys() and (old.english or new.english):
         return False
     return "weekday" not in both or _dated_weekday(both)
 

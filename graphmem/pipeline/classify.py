@@ -13,11 +13,17 @@ from graphmem.pipeline.recognise import Mention, Recogniser
 from graphmem.pipeline.routes import Route, Routed, open_route, route
 from graphmem.pipeline.rules import Rule
 from graphmem.pipeline.talk import Talk
-from graphmem.pipeline.values import Trims, Value, items, named, open_value, trimmed
+from graphmem.pipeline.values import Trims, Value, items, named, open_value, runs, trimmed
 from graphmem.slot import ckey_of_text
 
 HEDGE_STRONG, HEDGE_MILD, ASIDE = 0.6, 0.9, 0.96
 """Factors on a rule's certainty: "maybe"; "I think"; words between subject and trigger. Own choice, checked on the develop half."""
+
+ELDERS = frozenset({"father", "mother", "grandfather", "grandmother"})
+"""Whose disease is family history (vocabulary.md)."""
+
+JESTS = frozenset({"activity", "topic", "job", "hobby", "sport", "school_subject", "mood", "city", "country", "person", "travel_style", "investment", "weekday"})
+"""Kinds of names that are no allergen and no drug."""
 
 MATCHES_MAX = 3
 """Places one rule is tried at in one clause."""
@@ -35,6 +41,16 @@ class Found:
     score: float
     past_event: bool = False
     flags: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A place where a rule matched: its named groups as spans, and the names of the lexicon it was tried with."""
+
+    start: int
+    end: int
+    groups: dict[str, Span]
+    values: tuple[Value, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +85,14 @@ class Classifier:
     recogniser: Recogniser
     marks: re.Pattern[str]
     index: dict[str, tuple[Rule, ...]] = field(default_factory=dict, repr=False)
+    by_type: dict[str, tuple[Rule, ...]] = field(default_factory=dict, repr=False)
 
-    def triggers(self, text: str) -> list[Rule]:
-        """Rules with a needed word in the text, in pack order."""
+    def triggers(self, text: str, mentions: Sequence[Mention]) -> list[Rule]:
+        """Rules with a needed word, or a name of a needed type, in the text, in pack order."""
         found: dict[int, Rule] = {}
+        for type_ in {c.type for m in mentions for c in m.concepts}:
+            for rule in self.by_type.get(type_, ()):
+                found[rule.order] = rule
         for word, rules in self.index.items():
             if word in text:
                 for rule in rules:
@@ -84,18 +104,51 @@ class Classifier:
         found: list[Found] = []
         refused: list[Refused] = []
         for rule in rules:
-            for n, m in enumerate(rule.regex.finditer(said.text)):
-                if n >= MATCHES_MAX:
-                    break
-                for one in self._try(said, rule, m, talk):
-                    (found if isinstance(one, Found) else refused).append(one)  # type: ignore[arg-type]
+            for hit in self._hits(said, rule):
+                for one in self._try(said, rule, hit, talk):
+                    if isinstance(one, Found):
+                        found.append(one)
+                    else:
+                        refused.append(one)
         return _best(found), refused
 
-    def _try(self, said: Said, rule: Rule, m: re.Match[str], talk: Talk) -> Iterator[Found | Refused]:
+    def _hits(self, said: Said, rule: Rule) -> list[Hit]:
+        """Where a rule matches: around names of the lexicon first, then as its expression stands."""
+        hits: list[Hit] = []
+        if rule.left is not None and rule.right is not None:
+            for a, b, values in runs(said.text, said.mentions, self._types(rule), self.trims):
+                left = rule.left.search(said.text, 0, a)
+                for end in (b, *_after_generic(said.text, b, self.trims)):
+                    right = rule.right.match(said.text, end) if left is not None else None
+                    if left is not None and right is not None:
+                        hits.append(Hit(left.start(), right.end(), _groups(left, right), values))
+                        break
+            if hits or not rule.open:
+                return hits
+        for n, m in enumerate(rule.regex.finditer(said.text)):
+            if n >= MATCHES_MAX:
+                break
+            hits.append(Hit(m.start(), m.end(), {k: m.span(k) for k, v in m.groupdict().items() if v is not None}))
+        return hits
+
+    def _types(self, rule: Rule) -> tuple[str, ...]:
+        if rule.types is not None:
+            return rule.types
+        key = self.ontology.get(rule.key)
+        return key.types if key is not None else ()
+
+    def _try(self, said: Said, rule: Rule, m: Hit, talk: Talk) -> Iterator[Found | Refused]:
         if _relative_clause(said.text, m):
             yield Refused(Reason.CHATTER, f"{rule.id}.relative_clause")
             return
-        before = self.reader.read(said.text, m.start(), said.masked, said.original)
+        values = list(self._values(said, rule, m))
+        starts = [v.start for _, v, _, _ in values if v is not None]
+        slot = m.groups.get("v") or m.groups.get("o")
+        first = slot is not None and slot[0] == m.start
+        if "s" in m.groups:
+            before = self.reader.read(said.text, m.groups["s"][1], said.masked, said.original, m.groups["s"][0])
+        else:
+            before = self.reader.read(said.text, min(starts, default=m.start) if first else m.start, said.masked, said.original)
         subjects = _subjects(rule, before, talk)
         if isinstance(subjects, Refused):
             yield subjects
@@ -106,36 +159,49 @@ class Classifier:
             return
         confidence = rule.confidence * _certainty(before) * said.hedge
         minus = _negations(rule, m, before) % 2 == 1
-        for key, value, types, sure in self._values(said, rule, m):
+        for key, value, types, sure in values:
+            if value is not None and "titled" in rule.flags and not _titled(said.original(value.start, value.end)):
+                yield Refused(Reason.UNKNOWN_VALUE, f"{rule.id}.no_name")
+                continue
             if value is None and not rule.flags & {"whole", "bare", "end"}:
                 yield Refused(Reason.UNKNOWN_VALUE, rule.id)
                 continue
             for subject in subjects:
                 yield self._found(said, rule, m, before, _Part(key, value, types, subject, minus, confidence * sure))
 
-    def _values(self, said: Said, rule: Rule, m: re.Match[str]) -> Iterator[tuple[str, Value | None, tuple[str, ...], float]]:
+    def _values(self, said: Said, rule: Rule, m: Hit) -> Iterator[tuple[str, Value | None, tuple[str, ...], float]]:
         if rule.routed:
             yield from self._routed(said, rule, m)
             return
-        key = self.ontology.get(rule.key)
-        types = rule.types if rule.types is not None else key.types if key else ()
-        if "v" not in m.groupdict() or m["v"] is None:
+        types = self._types(rule)
+        if m.values:
+            for value in m.values:
+                yield rule.key, value, types, 1.0
+            return
+        if "v" not in m.groups:
             yield rule.key, None, types, 1.0
             return
-        a, b = m.span("v")
+        a, b = m.groups["v"]
         if rule.exact:
             yield rule.key, self._exact(said, a, b, types), types, 1.0
             return
         got = False
         for x, y in items(said.text, a, b, said.mentions, self.trims):
             value = named(said.text, x, y, types, said.mentions, self.trims) or self._slip(said, x, y, types)
-            if value is None and rule.open:
+            if value is None and rule.open and not self._jest(said, rule.key, x, y):
                 value = open_value(said.text, x, y, self.trims)
             if value is not None:
                 got = True
                 yield rule.key, value, types, 1.0
         if not got:
             yield rule.key, None, types, 1.0
+
+    def _jest(self, said: Said, key: str, x: int, y: int) -> bool:
+        """Nobody is allergic to overtime: the open value of a safety key is a name of another kind."""
+        known = self.ontology.get(key)
+        if known is None or not known.safety:
+            return False
+        return any(m.start >= x and m.end <= y and all(c.type in JESTS for c in m.concepts) for m in said.mentions)
 
     def _exact(self, said: Said, a: int, b: int, types: tuple[str, ...]) -> Value:
         a, b = a + len(said.text[a:b]) - len(said.text[a:b].lstrip()), b
@@ -153,10 +219,10 @@ class Classifier:
                 return Value(x + w.start(), x + w.end(), concept)
         return None
 
-    def _routed(self, said: Said, rule: Rule, m: re.Match[str]) -> Iterator[tuple[str, Value | None, tuple[str, ...], float]]:
-        verb = rule.options.get("verb", "") or next((n for n, v in m.groupdict().items() if v and n in VERBS), "")
+    def _routed(self, said: Said, rule: Rule, m: Hit) -> Iterator[tuple[str, Value | None, tuple[str, ...], float]]:
+        verb = rule.options.get("verb", "") or next((n for n in m.groups if n in VERBS), "")
         got = False
-        for x, y in items(said.text, *m.span("o"), said.mentions, self.trims):
+        for x, y in items(said.text, *m.groups["o"], said.mentions, self.trims):
             routed: Routed | None = route(said.text, (x, y), said.mentions, self.routes, self.trims, verb)
             if routed is None and ("any" in rule.flags or verb in ("eat", "drink")):
                 routed = open_route(said.text, (x, y), self.trims, verb)
@@ -166,39 +232,66 @@ class Classifier:
         if not got:
             yield rule.key, None, (), 1.0
 
-    def _found(self, said: Said, rule: Rule, m: re.Match[str], before: Before, part: _Part) -> Found:
-        key = self.ontology.key(part.key)
+    def _found(self, said: Said, rule: Rule, m: Hit, before: Before, part: _Part) -> Found:
+        name = "family_history" if part.key == "disease" and part.subject.partition(":")[0] in ELDERS else part.key
+        key = self.ontology.key(name)
         value, minus = part.value, part.minus
+        end = "end" in rule.flags
         change = "change" in rule.flags or self.marks.search(said.text) is not None
         choose = "like" not in rule.flags and not (minus and key.kind is Kind.PREFERENCE)
-        if "choose" in rule.flags and not minus:
+        if end:
+            choose = True
+        elif "choose" in rule.flags and not minus:
             choose = True
         elif "like" in rule.flags and before.tags.get("choose") and not minus:
             choose = True
         polarity: Polarity = "-" if minus else "+"
-        end = "end" in rule.flags
         statement = Statement(
-            kind=key.kind, key=key.name, value=None if value is None else said.original(value.start, value.end), ckey=self._ckey(said, value),
+            kind=key.kind, key=key.name, value=None if value is None else said.original(value.start, value.end), ckey=self._ckey(said, self._about(said, name, m) or value),
             subject=part.subject, polarity="+" if end else polarity, choose=choose, change=change or end, hedged=part.confidence < rule.confidence * HEDGE_MILD,
             is_end=end, slip="slip" in rule.flags, grounds=_grounds(rule, minus), whole_key="whole" in rule.flags, old=self._old(said, rule, m, part.types),
             confidence=round(part.confidence, 4), rule=rule.id,
         )  # fmt: skip
-        a, b = (value.start, value.end) if value is not None else m.span()
+        a, b = (value.start, value.end) if value is not None else (m.start, m.end)
         score = part.confidence + (0.3 if not rule.routed else 0.0) + (0.2 if value is not None and value.concept is not None else 0.0) + (b - a) / 1000 - rule.order / 1e6
-        if rule.exact:
-            score += 0.2
-        return Found(statement, m.start(), m.end(), a, b, score, "past_event" in rule.flags, rule.flags)
+        score += 0.2 * rule.exact - 0.5 * ("weak" in rule.flags)
+        return Found(statement, m.start, m.end, a, b, score, "past_event" in rule.flags, rule.flags)
+
+    def _about(self, said: Said, key: str, m: Hit) -> Value | None:
+        """Where the slot's concept is not the value: the analyte of a reading, the product class of a brand."""
+        if key == "lab_reading" and "a" in m.groups:
+            a, b = m.groups["a"]
+            return next((Value(x.start, x.end, c) for x in said.mentions if (x.start, x.end) == (a, b) and (c := x.of(("analyte",)))), Value(a, b))
+        if key == "brand_preference":
+            return next((Value(x.start, x.end, c) for x in said.mentions if (c := x.of(("product_class",)))), None)
+        return None
 
     def _ckey(self, said: Said, value: Value | None) -> str:
         if value is None:
             return ""
         return value.concept.cid if value.concept is not None else ckey_of_text(said.original(value.start, value.end))
 
-    def _old(self, said: Said, rule: Rule, m: re.Match[str], types: tuple[str, ...]) -> str | None:
-        if "w" not in m.groupdict() or m["w"] is None:
+    def _old(self, said: Said, rule: Rule, m: Hit, types: tuple[str, ...]) -> str | None:
+        if "w" not in m.groups:
             return None
-        a, b = trimmed(said.text, *m.span("w"), self.trims)
+        a, b = trimmed(said.text, *m.groups["w"], self.trims)
         return self._ckey(said, named(said.text, a, b, types, said.mentions, self.trims) or Value(a, b))
+
+
+def _groups(*matches: re.Match[str]) -> dict[str, Span]:
+    return {k: m.span(k) for m in matches for k, v in m.groupdict().items() if v is not None}
+
+
+def _after_generic(text: str, b: int, trims: Trims) -> tuple[int, ...]:
+    """Where a rule may go on after a generic tail (磺胺|类药)."""
+    m = trims.generic.match(text, b)
+    return (m.end(),) if m is not None else ()
+
+
+def _titled(text: str) -> bool:
+    """Names as English writes them: every longer word begins with a capital."""
+    words = text.split()
+    return bool(words) and words[0][:1].isupper() and all(w[:1].isupper() or w in ("of", "and", "the", "de", "van", "von", "&", "for", "la", "bin", "al") or w[:1].isdigit() for w in words)
 
 
 VERBS = ("eat", "drink", "listen", "watch", "read", "sit", "stay", "wear", "use", "ride", "buy", "pay", "play", "do")
@@ -219,14 +312,14 @@ def _grounds(rule: Rule, minus: bool) -> str | None:  # noqa: ARG001
     return rule.options.get("grounds")
 
 
-def _relative_clause(text: str, m: re.Match[str]) -> bool:
+def _relative_clause(text: str, m: Hit) -> bool:
     """对花生过敏的人: the match only describes a noun."""
-    end = m.end()
+    end = m.end
     return text.startswith("的", end) and end + 1 < len(text) and text[end + 1] not in "，。,!！?？ 呢啊吧话\u241e" or text.startswith(("的人", "者"), end)
 
 
-def _negations(rule: Rule, m: re.Match[str], before: Before) -> int:
-    count = sum(1 for name, v in m.groupdict().items() if name[0] == "n" and name[1:].isdigit() and v)
+def _negations(rule: Rule, m: Hit, before: Before) -> int:
+    count = sum(1 for name in m.groups if name[0] == "n" and name[1:].isdigit())
     return count + before.tags.get("neg", 0) + ("neg" in rule.flags)
 
 
@@ -265,7 +358,7 @@ def _subjects(rule: Rule, before: Before, talk: Talk) -> list[str] | Refused:
         subject = before.people[-2].subject if len(before.people) > 1 else talk.topic or "self"
     if subject is None or subject == "you":
         return Refused(Reason.CHATTER, "subject.unknown" if subject is None else "subject.addressee")
-    if before.left and not (before.tags.get("verb") or before.tags.get("doctor")) and "any" not in rule.flags:
+    if before.left and not (before.tags.get("verb") or before.tags.get("doctor")) and "loose" not in rule.flags:
         return Refused(Reason.THIRD_PARTY, "subject.unknown")
     if before.tags.get("generic") or before.glued and before.left:
         return Refused(Reason.THIRD_PARTY, "subject.general")
@@ -286,7 +379,7 @@ def _spread(subject: str) -> list[str]:
 def _without_person(rule: Rule, before: Before, talk: Talk) -> list[str] | Refused:
     if before.tags.get("generic"):
         return Refused(Reason.THIRD_PARTY, "subject.general")
-    if before.left and not (before.tags.get("doctor") or "any" in rule.flags):
+    if before.left and not (before.tags.get("doctor") or "loose" in rule.flags):
         return Refused(Reason.THIRD_PARTY, "subject.unknown")
     if before.tags.get("say") and not before.tags.get("doctor"):
         return Refused(Reason.THIRD_PARTY, "subject.reported")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from graphmem.pipeline.prefix import PrefixReader
 from graphmem.pipeline.recognise import Recogniser
 from graphmem.pipeline.routes import load_routes
 from graphmem.pipeline.rules import Rule, load_rules
-from graphmem.pipeline.slice import Clause, Sliced, cut
+from graphmem.pipeline.slice import CLAUSE_MAX, Clause, Sliced, cut
 from graphmem.pipeline.speech import Speech, load_speech
 from graphmem.pipeline.talk import Talk
 from graphmem.pipeline.values import load_trims
@@ -107,7 +108,7 @@ class Extractor:
             if act is None and supposed == clause.sentence:
                 act = (Reason.HYPOTHETICAL, "speech_act.hypothetical")
             if act is not None:
-                if act[0] is Reason.HYPOTHETICAL:
+                if act[0] is Reason.HYPOTHETICAL and not self._speech.is_("condition", clause.text):
                     supposed = clause.sentence
                 self._refuse(hearing, sliced, clause, act)
                 if not clause.quoted:
@@ -117,19 +118,40 @@ class Extractor:
             if known is not None:
                 self._refuse(hearing, sliced, clause, known)
                 continue
+            earlier = clauses[i - 1] if i and clauses[i - 1].sentence == clause.sentence and not clauses[i - 1].quoted else None
             later = clauses[i + 1] if i + 1 < len(clauses) and clauses[i + 1].sentence == clause.sentence else None
-            self._read(hearing, sliced, clause, talk, later)
+            if not self._read(hearing, sliced, clause, talk, later) and earlier is not None:
+                self._read_two(hearing, sliced, earlier, clause, talk)
 
-    def _read(self, hearing: _Hearing, sliced: Sliced, clause: Clause, talk: Talk, later: Clause | None) -> None:
+    def _read_two(self, hearing: _Hearing, sliced: Sliced, earlier: Clause, clause: Clause, talk: Talk) -> None:
+        """A clause whose object stands in the clause before it: 重金属太吵，我听不得; Golf? I can't stand it."""
+        if clause.end - earlier.start > CLAUSE_MAX or clause.text in hearing.seen:
+            return
+        both = replace(earlier, text=sliced.normal.norm[earlier.start : clause.end], end=clause.end, end_mark=clause.end_mark)
         c = self._classifier
-        rules = c.triggers(clause.text)
+        mentions = c.recogniser.find(both.text)
+        rules = [r for r in c.triggers(both.text, mentions) if "two" in r.flags]
+        if not rules:
+            return
+        times = clock.times(both.text, hearing.said_at, hearing.zone)
+        found, _ = c.read(Said(both.text, mentions, clock.spans(times), _cutter(sliced, both)), rules, talk)
+        for f in found:
+            self._keep(hearing, sliced, both, f, times)
+        if found:
+            hearing.not_stored[:] = [n for n in hearing.not_stored if n.span != sliced.normal.span(clause.start, clause.end)]
+            talk.topic = found[-1].statement.subject
+
+    def _read(self, hearing: _Hearing, sliced: Sliced, clause: Clause, talk: Talk, later: Clause | None) -> bool:
+        c = self._classifier
+        mentions = c.recogniser.find(clause.text)
+        rules = [r for r in c.triggers(clause.text, mentions) if "two" not in r.flags]
         found: list[Found] = []
         refused: list[Refused] = []
         if rules:
             original = _cutter(sliced, clause)
             times = clock.times(clause.text, hearing.said_at, hearing.zone)
             hedge = 0.6 if later is not None and _UNSURE(self._speech, later) else 1.0
-            said = Said(clause.text, c.recogniser.find(clause.text), clock.spans(times), original, hedge)
+            said = Said(clause.text, mentions, clock.spans(times), original, hedge)
             found, refused = c.read(said, rules, talk)
             for f in found:
                 self._keep(hearing, sliced, clause, f, times)
@@ -139,6 +161,7 @@ class Extractor:
             if not rules:
                 hearing.seen[clause.text] = reason
             self._refuse(hearing, sliced, clause, reason)
+        return bool(found)
 
     def _note_topic(self, clause: Clause, sliced: Sliced, talk: Talk, found: Sequence[Found]) -> None:
         before = self._classifier.reader.read(clause.text, min(len(clause.text), 60), (), _cutter(sliced, clause))
@@ -180,7 +203,7 @@ class Extractor:
 
 def _UNSURE(speech: Speech, clause: Clause) -> bool:  # noqa: N802
     word = speech.words.at(clause.text, 0)
-    return word is not None and "hedge_strong" in speech.words.tags[word] and len(clause.text) <= len(word) + 12
+    return word is not None and "unsure" in speech.words.tags[word]
 
 
 def _cutter(sliced: Sliced, clause: Clause):  # type: ignore[no-untyped-def]
@@ -194,16 +217,20 @@ def _classifier(ontology: Ontology, lexicon: Lexicon, speech: Speech, reader: Pr
     for name in TRIGGERS:
         rules += [replace(r, order=len(rules) + i) for i, r in enumerate(load_rules(PACKS / name, keys))]
     index: dict[str, list[Rule]] = {}
+    by_type: dict[str, list[Rule]] = {}
     for rule in rules:
         for word in rule.needs:
             index.setdefault(word, []).append(rule)
-    import re
-
+        if not rule.needs:
+            key = ontology.get(rule.key)
+            for type_ in rule.types if rule.types is not None else key.types if key else ():
+                by_type.setdefault(type_, []).append(rule)
     change = [w for w, tags in speech.words.tags.items() if "change" in tags]
     marks = "|".join(sorted((rf"\b{re.escape(w)}\b" if w.isascii() else re.escape(w) for w in change), key=len, reverse=True))
     return Classifier(
         ontology, tuple(rules), load_routes(PACKS / "routes.yaml", ontology), load_trims(PACKS / "values.yaml"), reader, Recogniser(lexicon),
         re.compile(marks), {w: tuple(rs) for w, rs in index.items()},
+        {t: tuple(rs) for t, rs in by_type.items()},
     )  # fmt: skip
 
 

@@ -193,7 +193,7 @@ class Injector:
         outcome = json.loads(done.outcome)
         mids = [mid for mid, _, _, _ in outcome["verdicts"] if mid]
         hydrated = self._reader.hydrate(scope, mids, [], 0)
-        rows = {r.mid: r for r in hydrated.found if r.tombstoned_at is None}
+        rows = {r.mid: r for r in hydrated.rows if r.tombstoned_at is None}
         teller = Teller(self._room.ontology, Ledger(rows.values()), hydrated.now, hydrated.now)
         stored = tuple(Stored(teller.current(rows[m]), Verdict(v), sup) for m, v, sup, _ in outcome["verdicts"] if m in rows and rows[m].version)
         pending = tuple(

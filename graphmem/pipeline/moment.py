@@ -16,6 +16,7 @@ PARTS: dict[str, tuple[int, int]] = {
     "night": (0, 6),
     "morning": (6, 12),
     "noon": (11, 13),
+    "noon_hour": (12, 13),
     "afternoon": (12, 18),
     "dusk": (17, 19),
     "evening": (18, 24),
@@ -54,6 +55,8 @@ def _amount(fields: Fields) -> float:
 
 
 def _resolve(f: Fields, at: Anchor) -> Local | None:
+    if "unclear" in f:
+        return None
     if "just_now" in f:
         return Local(at.said - timedelta(hours=1), at.said + timedelta(minutes=1), "hour")
     if "lasting" in f:
@@ -145,7 +148,8 @@ def _day(f: Fields, at: Anchor) -> Local | None:
     if "lunar" in f:
         return _lunar(f, at)
     if "day_shift" in f:
-        return unit_of(at.today, "day", _num(f, "day_shift") or 0)
+        same_day = add_months(at.today, 12 * (_num(f, "year_shift") or 0))
+        return unit_of(same_day, "day", _num(f, "day_shift") or 0)
     if "month" in f or "month_shift" in f or "day" in f:
         return _month(f, at)
     if "season" in f:
@@ -223,11 +227,11 @@ def _edge(f: Fields, at: Anchor) -> Local | None:
 
 def _month(f: Fields, at: Anchor) -> Local | None:
     day, edge = _num(f, "day"), f.get("edge")
-    month = _num(f, "month")
+    month, last_day = _num(f, "month"), _num(f, "until_day") or day or 0
 
     def make(year: int, month: int) -> Local:
         if day is not None:
-            return days(date(year, month, day), date(year, month, day), "day")
+            return days(date(year, month, day), date(year, month, last_day), "day")
         first, last = _TEN_DAYS[str(edge)] if edge is not None else (1, 31)
         return days(*month_days(year, month, first, last), "month" if edge is None else "day")
 
@@ -284,9 +288,11 @@ def _day_of_month(day: int, at: Anchor) -> Local | None:
 
 def _week(f: Fields, at: Anchor) -> Local:
     """`last Friday` is the most recent one, `this Friday` the coming one (today counts), `next Friday` the one of the following week."""
-    weekday, which = _num(f, "weekday"), _num(f, "which")
-    if "week_shift" in f or (weekday is not None and which == 1):
-        week = unit_of(at.today, "week", _num(f, "week_shift") if "week_shift" in f else 1)  # type: ignore[arg-type]
+    weekday, which, shift = _num(f, "weekday"), _num(f, "which"), _num(f, "week_shift")
+    if shift is None and weekday is not None and which == 1:
+        shift = 1
+    if shift is not None:
+        week = unit_of(at.today, "week", shift)
         monday = week.start.date()
         if "weekend" in f:
             return days(monday + timedelta(5), monday + timedelta(6), "weekend")
@@ -329,7 +335,7 @@ def _hour(hour: int, part: str | None, ampm: object) -> int:
         return hour % 12 + (12 if ampm == "pm" else 0)
     if part in _PM and hour <= 12:
         return 24 if hour == 12 and part != "afternoon" else hour % 12 + 12 if hour != 12 else 12
-    if part == "noon" and hour <= 2:
+    if part in ("noon", "noon_hour") and hour <= 2:
         return hour + 12
     if part == "night" and hour == 12:
         return 0

@@ -57,6 +57,8 @@ class PrefixReader:
         if word is None or (word[0].isascii() and i and text[i - 1].isascii() and text[i - 1].isalnum()):
             return None
         role, end = self._people.roles[word], i + len(word)
+        if role.kind in ("role", "other") and word[0].isascii() and word not in _NAMES_OF_KIN and not text[:i].endswith("the "):
+            return None
         role, end = self._possessed(text, role, end)
         if role.kind == "role" or role.kind == "other":
             return self._named(text, i, role, end, original)
@@ -134,23 +136,23 @@ class PrefixReader:
             return Person(f"person:{original(i, i + len(word))}", i, i + len(word))
         return None
 
-    def read(self, text: str, end: int, masked: Sequence[Span], original: Callable[[int, int], str]) -> Before:
-        """Account for text[:end]; masked spans (times, places) count as explained."""
+    def read(self, text: str, end: int, masked: Sequence[Span], original: Callable[[int, int], str], start: int = 0) -> Before:
+        """Account for text[start:end]; masked spans (times, places) count as explained."""
         people: list[Person] = []
         tags: dict[str, int] = {}
         head: dict[str, int] = {}
         left = left_head = ""
-        joined, glued, i = 1, False, 0
+        joined, glued, i = 1, False, start
         while i < end:
             skip = next((b for a, b in masked if a <= i < b), 0)
             if skip:
                 tags["time"] = tags.get("time", 0) + 1
                 i = skip
                 continue
-            if text[i] in SKIPPED:
+            word = self._words.at(text, i, end)
+            if word is None and text[i] in SKIPPED:
                 i += 1
                 continue
-            word = self._words.at(text, i)
             person = self.person_at(text, i, original) or self.lone_name(text, i, original)
             if person is not None and person.end <= end and (word is None or person.end - i >= len(word)):
                 joined = joined + 1 if people and _joins(text[people[-1].end : i]) else 1
@@ -173,6 +175,9 @@ class PrefixReader:
             i += step
         return Before(tuple(people), joined, tags, head, left, left_head, glued)
 
+
+_NAMES_OF_KIN = frozenset("mom mum dad mommy mummy daddy mama papa grandma grandpa granny nana gramps granddad grandad auntie".split())
+"""English words of kin that need no "my"."""
 
 _ADJECTIVES = ("little ", "older ", "elder ", "younger ", "youngest ", "oldest ", "eldest ", "late ", "dear ", "own ", "big ", "twin ", "teenage ", "baby ", "new ", "good ",
                "close ", "old ", "best ", "亲", "宝贝", "maternal ", "paternal ", "great ", "first ", "second ", "direct ", "former ", "current ")  # fmt: skip

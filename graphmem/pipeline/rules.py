@@ -5,8 +5,11 @@ A rule is one line `pattern => options`. The pattern is a regular expression ove
   {v}       the value, a name of the lexicon of the key's types      {v*}  the same, or any phrase (open value)
   {v:a b}   the value, of these types (`*` allows open ones)         {v=…} the value is exactly what this expression matches
   {o}       the object of a taste; its key is found by routes        {w}   the old value of a change
+  {s}       where the subject stands when it follows the value
   {n}       an optional negation (counted)                           a blank is any blank; between Latin words it is needed
-Options: neg choose like change end slip whole bare follow first past past_event key=NAME conf=0.9 subject=ROLE verb=HINT grounds=NAME.
+Options: neg choose like change end slip whole bare past past_event key=NAME conf=0.9 subject=ROLE verb=HINT grounds=NAME; `two`: read over
+two clauses of a sentence; `titled`: the value is written with capitals; `weak`: yields to any other rule; `any`: an open object is a taste
+too; `loose`: words that nothing explains may stand before it; `undated`: times of the clause say nothing about it.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from graphmem.errors import PackError
 from graphmem.packfile import Entry, fail, read_text
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_FLAGS = frozenset("neg choose like change end slip whole bare follow first past past_event any".split())
+_FLAGS = frozenset("titled undated weak loose two neg choose like change end slip whole bare follow first past past_event any".split())
 _VALUES = frozenset("key conf subject verb grounds const".split())
 _SLOT = re.compile(r"\{(v|w)(\*|:[a-z_ *]+|=)?")
 SLOT_MAX = 40
@@ -43,6 +46,8 @@ class Rule:
     exact: bool = False
     routed: bool = False
     order: int = 0
+    left: re.Pattern[str] | None = None
+    right: re.Pattern[str] | None = None
 
     @property
     def confidence(self) -> float:
@@ -74,7 +79,7 @@ def lines(entry: Entry) -> Iterator[tuple[int, str]]:
 def load_rules(path: Path, keys: frozenset[str]) -> tuple[Rule, ...]:
     """All rules of a trigger pack in order. Sections: `macros`, and one per key or `taste`."""
     found = sections(path)
-    macros = {n: e.text() for n, e in found["macros"].fields().items()} if "macros" in found else {}
+    macros = _macros(found["macros"]) if "macros" in found else {}
     out: list[Rule] = []
     for name, entry in found.items():
         if name == "macros":
@@ -84,6 +89,16 @@ def load_rules(path: Path, keys: frozenset[str]) -> tuple[Rule, ...]:
         for line, text in lines(entry):
             out.append(_rule(str(path), line, text, name, macros, keys, len(out)))
     return tuple(out)
+
+
+def _macros(entry: Entry) -> dict[str, str]:
+    out: dict[str, str] = {}
+    for line, text in lines(entry):
+        name, colon, pattern = text.partition(": ")
+        if not colon or not name.isidentifier():
+            raise fail(entry.file, line, "a macro is written `name: expression`")
+        out[name] = pattern.strip()
+    return out
 
 
 def _rule(file: str, line: int, text: str, section: str, macros: Mapping[str, str], keys: frozenset[str], order: int) -> Rule:
@@ -99,12 +114,28 @@ def _rule(file: str, line: int, text: str, section: str, macros: Mapping[str, st
     except re.error as error:
         raise fail(file, line, f"the pattern does not compile: {error}") from error
     needs = required(source)
-    if not needs:
-        raise fail(file, line, "the pattern has no word that must stand in the text")
+    if not needs and (slot.open or slot.exact or not re.search(r"\(\?P<v>", source)):
+        raise fail(file, line, "the pattern has neither a word that must stand in the text nor a value of the lexicon")
     return Rule(
         id=f"{section}.{Path(file).stem.rpartition('.')[2]}.{line}", key=key, regex=regex, needs=needs, flags=flags, options=options,
         types=slot.types, open=slot.open, exact=slot.exact, routed="o" in regex.groupindex, order=order,
+        **_halves(source, slot),
     )  # fmt: skip
+
+
+FILLER = r"(?:一些|一点点?|点儿?|一种|一个|那种|这种|各种|所有|任何|的|a |an |the |some |any |my |all |his |her )?"
+"""What may stand between a rule's words and a name of the lexicon."""
+
+
+def _halves(source: str, slot: _Slots) -> dict[str, re.Pattern[str] | None]:
+    """The expressions before and after the value, where a name of the lexicon is tried exactly; none when the value stands inside a group."""
+    m = re.search(r"\(\?P<v>\.\{1,\d+\}\??\)", source)
+    if m is None or slot.exact:
+        return {"left": None, "right": None}
+    try:
+        return {"left": re.compile(f"(?:{source[: m.start()]}){FILLER}\\Z"), "right": re.compile(source[m.end() :])}
+    except re.error:
+        return {"left": None, "right": None}
 
 
 def _options(file: str, line: int, tail: str) -> tuple[frozenset[str], dict[str, str]]:
@@ -161,6 +192,8 @@ class _Slots:
             self.count += 1
             return f"(?P<n{self.count}>{self.compile(self.macros['not'])})?"
         lazy = "?" if rest else ""
+        if inner == "s":
+            return "(?P<s>.{0,24}?)"
         if inner == "o":
             return f"(?P<o>.{{1,{SLOT_MAX * 3}}}{lazy})"
         if inner[:1] in "vw" and (len(inner) == 1 or inner[1] in "*:="):

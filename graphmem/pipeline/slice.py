@@ -60,7 +60,7 @@ _ZH_JOIN = re.compile(r"(?:但是|不过|可是|然而|而且|并且|但|所以|
 _EN_JOIN = re.compile(
     r" (?=(?:but|although|though|whereas|while|because|since (?:i|my|he|she|we)\b|so (?:i|my|he|she|we|please|can|could|that)\b|"
     r"and (?:i|i'm|i've|i'd|i'll|my|he|she|he's|she's|they|we|it|it's|his|her|please|don't|do|never|always|also|now|now he|now she|would|can|could|usually|currently|recently|work|live|lives|works|have|has|am|is|was)\b|"
-    r"yet i\b|which (?:is why|i)\b)(?: |$))"
+    r"yet i\b|which (?:is why|i)\b|if (?:you|there|there's|it|it's|possible|that|that's|we|they|not|i can|i have|anyone|needed|available)\b|unless\b)(?: |$))"
 )
 _EN_COMMA_HEAD = re.compile(
     r"\s*(?:and |but |so |because |though |although |while |whereas |yet |then |also |plus |even though |as |since )?"

@@ -12,7 +12,7 @@ from graphmem.pipeline.rules import lines, sections
 from graphmem.pipeline.slice import Clause
 from graphmem.pipeline.words import Phrases, load_words
 
-ACTS = ("question", "not_question", "hypothetical", "hypothetical_only_verb", "command", "instruction", "greeting", "yes", "no", "about_user", "advice")
+ACTS = ("question", "question_word", "not_question", "hypothetical", "condition", "command", "instruction", "greeting", "yes", "no", "about_user", "advice")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class Speech:
         """A question: by its mark or by its words."""
         if clause.end_mark == "?":
             return True
-        if not self.is_("question", clause.text):
-            return False
-        return not self.is_("not_question", clause.text) or clause.text.endswith("吗")
+        if self.is_("question", clause.text):
+            return True
+        return self.is_("question_word", clause.text) and not self.is_("not_question", clause.text)
 
     def act_of(self, clause: Clause) -> tuple[Reason, str] | None:
         """Why a clause as a whole is no statement, or None. A command may still hold a standing wish: the caller asks rules first."""

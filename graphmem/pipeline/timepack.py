@@ -22,7 +22,8 @@ Fields = dict[str, Value]
 """What an expression says: year, month_shift, weekday, part … → value."""
 
 _NUMERIC = {
-    "n": r"(?<![0-9.几数好多第])(?:[0-9]{1,3}(?:\.[0-9]+)?(?![0-9])|(?![一二三四五六七八九]{2})[〇零一二两三四五六七八九十百千万廿卅半]{1,7})",
+    "n": r"(?<![0-9.几数好多第])(?:[0-9]{1,3}(?:\.[0-9]+)?(?![0-9])"
+    r"|(?![两一二三四五六七八九]{2})[〇零一二两三四五六七八九十百千万廿卅半]{1,7})",
     "num": r"(?:[0-9]{1,4}(?:\.[0-9]+)?|half an?|an?|a couple(?: of)?|couple of|a dozen"
     r"|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?"
     r"|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
@@ -31,11 +32,13 @@ _NUMERIC = {
     "yz": r"[一二][〇零一二三四五六七八九]{3}",
     "yy": r"(?:[5-9][0-9]|0[0-9]|[九〇零八七][〇零一二三四五六七八九])",
     "d": r"[0-9]{1,2}(?![0-9])",
+    "mz": r"0[1-9]",
     "mm": r"[0-5][0-9]",
     "hh": r"(?:[01]?[0-9]|2[0-3])",
     "q": r"[1-4]",
     "h": r"[12]",
     "ord": r"[0-9]{1,2}(?![0-9])(?:st|nd|rd|th)?|first|second|third",
+    "nth": r"[0-9]{1,2}(?:st|nd|rd|th)",
     "dec": r"(?:1[0-9]|20)?[0-9]0",
     "ld": r"初[一二三四五六七八九十]|[二三]十[一二三四五六七八九]?|十[一二三四五六七八九]?|廿[一二三四五六七八九]?",
 }
@@ -72,6 +75,8 @@ class TimePack:
     roles_before: Mapping[str, str]
     roles_after: Mapping[str, str]
     connector: re.Pattern[str]
+    between: tuple[frozenset[str], str, str]
+    lists: re.Pattern[str]
     future: re.Pattern[str]
     past: re.Pattern[str]
     perfect: re.Pattern[str]
@@ -154,6 +159,14 @@ class _Builder:
         return atom, f"(?P<a{index}>{pattern})"
 
 
+def _expression(data: Mapping[str, Any], key: str, path: Path) -> re.Pattern[str]:
+    try:
+        return re.compile(data[key])
+    except (re.error, TypeError) as e:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        raise _refuse(f"{key}: {e}", path, next(i for i, line in enumerate(lines, 1) if line.startswith(f"{key}:"))) from e
+
+
 def _atom_lines(root: yaml.Node | None) -> list[int]:
     if isinstance(root, yaml.MappingNode):
         for key, node in root.value:
@@ -177,7 +190,21 @@ def _read(path: Path) -> tuple[dict[str, Any], list[int]]:
         lines = _atom_lines(root)
     except yaml.MarkedYAMLError as e:
         raise _refuse(str(e.problem), path, e.problem_mark.line + 1 if e.problem_mark else 1) from e
-    needed = {"words", "atoms", "variants", "prepositions", "roles_before", "roles_after", "connectors"}
+    needed = {
+        "words",
+        "atoms",
+        "variants",
+        "prepositions",
+        "roles_before",
+        "roles_after",
+        "connectors",
+        "between",
+        "lists",
+        "future",
+        "past",
+        "perfect",
+        "over",
+    }
     if not isinstance(data, dict) or (missing := needed - data.keys()):
         raise _refuse(f"missing: {', '.join(sorted(missing)) if isinstance(data, dict) else 'everything'}", path, 1)
     return data, lines
@@ -222,8 +249,10 @@ def load(path: Path = PATH) -> TimePack:
         roles_before={**before["zh"], **before["en"]},
         roles_after={**after["zh"], **after["en"]},
         connector=re.compile(rf" *(?:的?(?:{_alternatives(links['zh'])})|(?<= )(?:{_alternatives(links['en'])})(?= )(?: the)?) *"),
-        future=re.compile(data["future"]),
-        past=re.compile(data["past"]),
-        perfect=re.compile(data["perfect"]),
-        over=re.compile(data["over"]),
+        between=(frozenset(data["between"]["links"]), data["between"]["before"], data["between"]["after"]),
+        lists=re.compile(rf" *(?:{_alternatives(data['lists'])}) *(?:on )?"),
+        future=_expression(data, "future", path),
+        past=_expression(data, "past", path),
+        perfect=_expression(data, "perfect", path),
+        over=_expression(data, "over", path),
     )

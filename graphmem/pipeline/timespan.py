@@ -10,6 +10,9 @@ from graphmem.memory import Span
 
 Role = Literal["point", "since", "until", "before", "after", "from", "during", "for", "every"]
 
+CLOCK_GRAINS = frozenset({"minute", "hour"})
+"""A time of the clock is an instant: "until 8 pm" and "after 8 pm" both mean 20:00."""
+
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
@@ -21,6 +24,7 @@ class TimeSpan:
     role        point; since and from: begins with it; until: ends after it; before: ends at its start;
                 during: begins and ends with it; for: lasts from start to end; every: recurring.
                 "after X" comes out as `from` with a span that begins where X ends
+    dated       False: a time of day alone ("at 7 am"); its day is taken to be the day of speaking
     """
 
     span: Span
@@ -29,6 +33,7 @@ class TimeSpan:
     grain: str
     role: Role
     text: str
+    dated: bool = True
 
     def holds(self, at: datetime) -> bool:
         """Whether the named time contains the instant."""

@@ -116,3 +116,27 @@ def open_value(text: str, a: int, b: int, trims: Trims) -> Value | None:
     if not any(c.isalnum() for c in phrase):
         return None
     return Value(a, b)
+
+
+def runs(text: str, mentions: Sequence[Mention], types: Sequence[str], trims: Trims) -> list[tuple[int, int, tuple[Value, ...]]]:
+    """Names of these types, longest first where they overlap, and lists of them: (start, end, values), lists before their last names."""
+    chosen: list[Value] = []
+    for m in sorted(mentions, key=lambda m: (m.start - m.end, m.start)):
+        concept = m.of(types)
+        if concept is not None and not any(m.start < v.end and v.start < m.end for v in chosen):
+            chosen.append(Value(m.start, m.end, concept))
+    chosen.sort(key=lambda v: v.start)
+    out: list[tuple[int, int, tuple[Value, ...]]] = []
+    at = 0
+    while at < len(chosen):
+        last = at
+        while last + 1 < len(chosen) and _separated(text[chosen[last].end : chosen[last + 1].start], trims):
+            last += 1
+        out.append((chosen[at].start, chosen[last].end, tuple(chosen[at : last + 1])))
+        at = last + 1
+    return out
+
+
+def _separated(between: str, trims: Trims) -> bool:
+    m = trims.separator.fullmatch(between) or trims.separator.fullmatch(between.strip())
+    return m is not None or between.strip() in (",", "、", "，", ", and", "and", "or", ", or")

@@ -38,10 +38,11 @@ class Phrases:
             some.sort(key=len, reverse=True)
         return self
 
-    def at(self, text: str, i: int) -> str | None:
-        """The longest phrase that stands at text[i:]."""
+    def at(self, text: str, i: int, limit: int | None = None) -> str | None:
+        """The longest phrase that stands at text[i:limit]."""
+        room = (len(text) if limit is None else limit) - i
         for phrase in self._by_first.get(text[i : i + 1], ()):
-            if text.startswith(phrase, i) and _ends(text, i + len(phrase), phrase):
+            if len(phrase) <= room and text.startswith(phrase, i) and _ends(text, i + len(phrase), phrase):
                 return phrase
         return None
 

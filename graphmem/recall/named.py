@@ -18,7 +18,7 @@ HEAD, TAIL = 600, 400
 STEPS = 12
 """Word borders a name may span: 12 Han characters or six spaced words."""
 
-_SPACED = re.compile(r"[^\W\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_WORD = re.compile(r"[^\W\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "＇": "'", "`": "'"})
 
@@ -46,14 +46,14 @@ class Name:
 
 
 def names_in(text: str, known: Callable[[str], bool]) -> Iterator[Name]:
-    """Names in a `plain` text that do not overlap. English singular and plural are tried where the form itself is not known."""
-    borders = [i for i in range(len(text) + 1) if _border(text, i)]
+    """Names in a `plain` text that do not overlap, the longest first. An English plural also finds its singular."""
+    borders = _borders(text)
     free = 0
     for k, start in enumerate(borders):
-        if start < free or start == len(text) or text[start].isspace():
+        if start < free or start == len(text) or text[start] == " ":
             continue
         for end in reversed(borders[k + 1 : k + 1 + STEPS]):
-            form = _known_form(text[start:end], known)
+            form = _known_form(text[start:end], known) if text[end - 1] != " " else None
             if form is not None:
                 free = end
                 yield Name(start, end, form)
@@ -61,16 +61,17 @@ def names_in(text: str, known: Callable[[str], bool]) -> Iterator[Name]:
 
 
 def _known_form(surface: str, known: Callable[[str], bool]) -> str | None:
-    if surface[-1].isspace():
-        return None
     if known(surface):
         return surface
-    return next((form for form in number_variants(surface) if known(form)), None)
+    if surface[-1] != "s":
+        return None
+    return next((form for form in number_variants(surface) if len(form) < len(surface) and known(form)), None)
 
 
-def _border(text: str, i: int) -> bool:
-    """No border inside a word of a spaced script; everywhere else."""
-    return not (0 < i < len(text) and _SPACED.match(text[i - 1]) and _SPACED.match(text[i]))
+def _borders(text: str) -> list[int]:
+    """Where a name may begin or end: nowhere inside a word of a spaced script, everywhere else."""
+    inside = {i for word in _WORD.finditer(text) for i in range(word.start() + 1, word.end())}
+    return [i for i in range(len(text) + 1) if i not in inside]
 
 
 def has_han(text: str) -> bool:

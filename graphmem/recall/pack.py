@@ -1,4 +1,4 @@
-"""The prompt-ready block, zh or en: memories as data, one line each, never worded as an instruction; unconfirmed ones never as true. Pure."""
+"""The prompt-ready block, zh or en: memories as data, one line each, never an instruction; unconfirmed ones never as true. Pure."""
 
 from __future__ import annotations
 

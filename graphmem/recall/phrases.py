@@ -18,6 +18,7 @@ from graphmem.recall.named import plain
 RULES = (
     "mask",
     "own",
+    "beneficiary",
     "cross_session",
     "not_cross_session",
     "point",
@@ -31,6 +32,7 @@ RULES = (
     "nearby",
     "self_reference",
     "advice",
+    "enumeration",
 )
 """Groups of patterns a pack may fill. `mask` is blanked before any other looks; the others are described in recall.zh.yaml."""
 
@@ -66,9 +68,9 @@ class Phrases:
         order = (language, *(other for other in by_language if other != language))
         return next((m for lang in order if lang in by_language and (m := by_language[lang].search(text))), None)
 
-    def blank(self, text: str) -> str:
-        """The text with everything masked replaced by a break that no pattern crosses."""
-        for pattern in self.rules.get("mask", {}).values():
+    def blank(self, text: str, rule: str = "mask") -> str:
+        """The text with every match of the rule replaced by a break that no pattern crosses."""
+        for pattern in self.rules.get(rule, {}).values():
             text = pattern.sub(" ¦ ", text)
         return text
 
@@ -144,8 +146,9 @@ def _filled(entry: Entry, pattern: str, fragments: Mapping[str, str]) -> str:
 
 
 def _compiled(entry: Entry, pattern: str) -> re.Pattern[str]:
+    """ASCII, so that a Latin word beside Han characters has a border."""
     try:
-        compiled = re.compile(pattern)
+        compiled = re.compile(pattern, re.ASCII)
     except re.error as error:
         raise entry.fail(f"{entry.what} is not a regular expression: {error}") from error
     if pattern and compiled.match(""):

@@ -1,4 +1,4 @@
-"""Stored text as data in a prompt: one line, no fences, no tags, no invisible signs; it cannot close its block or look like an instruction. Pure."""
+"""Stored text as data in a prompt: one line, no fences, tags or invisible signs, so that it cannot close its block. Pure."""
 
 from __future__ import annotations
 

@@ -106,7 +106,8 @@ def rank(
         held = best.get(hit.memory.mid)
         if held is None or hit.score > held.score:
             best[hit.memory.mid] = hit
-    lines = [_scored(hit, weight(hit.memory, now, decay_days), _asked(hit.memory, keys, ckeys, subjects), threshold) for hit in best.values()]
+    weights = {mid: weight(hit.memory, now, decay_days) for mid, hit in best.items()}
+    lines = [_scored(hit, weights[mid], _asked(hit.memory, keys, ckeys, subjects), threshold) for mid, hit in best.items()]
     return Ranked(tuple(sorted(lines, key=_order)))
 
 

@@ -1,4 +1,4 @@
-"""Short-term memory: the last turns word for word, what this session confirmed, the point that is asked for, older turns by likeness. Pure."""
+"""Short-term memory: the last turns, what this session confirmed, the point that is asked for, older turns by likeness. Pure."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from graphmem.answers import Memory, ShortTurn
+from graphmem.memory import Kind
 from graphmem.recall.lexical import lexical_scores
 from graphmem.recall.named import has_han
+from graphmem.recall.phrases import phrases
+from graphmem.recall.wording import wording
 
 LAST = 3
 """Turns kept word for word (design section 6.2)."""
@@ -18,19 +21,19 @@ ALIKE = 2
 """Older turns brought back at most: the share of a prompt they are worth beside the last three."""
 
 _ZH = "一二三四五六七八九十"
-_EN = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _START = r"(?:^|(?<=[\s。；;！!？?，,：:]))"
-_DIGITS = re.compile(_START + r"[（(\[]?(\d{1,2})(?:[.．](?!\d)|[、)）\]:：])[ \t]*", re.MULTILINE)
+_DIGITS = re.compile(r"(?:[（(\[](\d{1,2})[)）\]]|" + _START + r"(\d{1,2})(?:[.．](?!\d)|[、)）:：]))[ \t]*", re.MULTILINE)
 _CIRCLED = re.compile(r"([①-⑳])[ \t]*")
-_NUMERALS = re.compile(_START + rf"(?:[（(]([{_ZH}])[)）]|([{_ZH}])[、.．]|第([{_ZH}])(?:点|条|步|个|项|种)?(?:是|[，,：:、]))[ \t]*", re.MULTILINE)
+_NUMERALS = re.compile(
+    rf"(?:[（(]([{_ZH}])[)）]|{_START}([{_ZH}])[、.．]|{_START}第([{_ZH}])(?:点|条|步|个|项|种)?(?:是|[，,：:、]))[ \t]*",
+    re.MULTILINE,
+)
 _BULLETS = re.compile(r"^[ \t]*(?:[-*•·‣–—+]|[◦▪●○■])[ \t]+", re.MULTILINE)
-_WORDS = re.compile(rf"(?:^|(?<=[\s.;!?,:]))(?:({'|'.join(_EN)})(?:ly)?(?: of all)?|(next|then)|(finally|lastly))[,:]\s*", re.IGNORECASE | re.MULTILINE)
-_ORDER_ZH = re.compile(r"(?:^|(?<=[\s。；;！!，,：:]))(?:(首先)|(其次|再次|再者|接着|然后|另外|此外)|(最后|最终))[，,：:]?", re.MULTILINE)
 _END = re.compile(r"\n\s*\n")
 
 
 def short_term(message: str, history: Sequence[ShortTurn], confirmed: Sequence[Memory], nth: int | None = None) -> tuple[ShortTurn, ...]:
-    """What of this session belongs in the prompt: the point asked for, confirmed facts, older turns alike, the last turns; each in order of time.
+    """What of this session belongs in the prompt: the point asked for, confirmed facts, older turns alike, the last turns.
 
     `why` says which it is: point, confirmed, alike, last_turns. `history` is oldest first; the message itself at its end is left out.
     """
@@ -46,7 +49,8 @@ def short_term(message: str, history: Sequence[ShortTurn], confirmed: Sequence[M
 def _fact(memory: Memory) -> ShortTurn:
     zh = has_han(memory.value or memory.label.en)
     label = memory.label.zh if zh else memory.label.en
-    denied = ("不是 " if zh else "not ") if memory.polarity == "-" else ""
+    negative = wording().words["disliked" if memory.kind is Kind.PREFERENCE else "denied"]
+    denied = f"{negative.zh if zh else negative.en} " if memory.polarity == "-" else ""
     return ShortTurn("memory", f"{label}: {denied}{memory.value or ''}".strip(), memory.observed_at, None, "confirmed")
 
 
@@ -86,7 +90,7 @@ def points(text: str) -> tuple[str, ...]:
 
 def _numbered(text: str) -> list[tuple[int, int]]:
     found = [
-        _rising((m.start(), m.end(), int(m[1])) for m in _DIGITS.finditer(text)),
+        _rising((m.start(), m.end(), int(m[1] or m[2])) for m in _DIGITS.finditer(text)),
         _rising((m.start(), m.end(), ord(m[1]) - ord("①") + 1) for m in _CIRCLED.finditer(text)),
         _rising((m.start(), m.end(), _ZH.index(m[1] or m[2] or m[3]) + 1) for m in _NUMERALS.finditer(text)),
     ]
@@ -106,15 +110,12 @@ def _bulleted(text: str) -> list[tuple[int, int]]:
 
 
 def _worded(text: str) -> list[tuple[int, int]]:
-    english: list[tuple[int, int]] = []
-    for m in _WORDS.finditer(text):
-        is_next = m[1] is None or _EN.index(m[1].lower()) == len(english)
-        if is_next and (english or m[1]):
-            english.append((m.start(), m.end()))
-    chinese: list[tuple[int, int]] = []
-    for m in _ORDER_ZH.finditer(text):
-        if (m[1] is not None) != bool(chinese):
-            chinese.append((m.start(), m.end()))
-    return max(english, chinese, key=len)
-
-
+    """Lists in running text, by the words of each language that open one and go on with it (rule `enumeration`)."""
+    lists: list[list[tuple[int, int]]] = [[]]
+    for pattern in phrases().rules.get("enumeration", {}).values():
+        found: list[tuple[int, int]] = []
+        for m in pattern.finditer(text):
+            if (m[1] is not None) != bool(found):
+                found.append((m.start(), m.end()))
+        lists.append(found)
+    return max(lists, key=len)

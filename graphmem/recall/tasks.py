@@ -7,27 +7,27 @@ affirmation. Knowledge is data (packs/tasks.yaml), general and incomplete; it is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Literal
 
 from graphmem.answers import Check, Memory
 from graphmem.lexicon import Lexicon
-from graphmem.memory import Standing, Text2
+from graphmem.memory import Kind, Standing, Text2
 from graphmem.recall.named import names_in, plain
 from graphmem.recall.phrases import phrases
+from graphmem.recall.quote import quoted
 from graphmem.recall.rank import SELF, about
-from graphmem.recall.tasktable import Group, TaskTable, task_table
-from graphmem.recall.wording import said, wording
+from graphmem.recall.tasktable import Group, Task, TaskTable, task_table
+from graphmem.recall.wording import wording
 from graphmem.slot import folded
 
 Severity = Literal["stop", "warn", "info"]
 
-PASSPORT_LEFT = timedelta(days=183)
-"""Half a year: what many countries ask of a passport at entry."""
+VALUE = 80
+"""Characters of a stored value in a check's text."""
 
-_EXPIRIES = ("passport_expiry", "id_expiry")
 _RANK: dict[str, int] = {"stop": 0, "warn": 1, "info": 2}
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DATE = re.compile(r"((?:19|20)\d\d)\D{1,2}(\d{1,2})(?:\D{1,2}(\d{1,2}))?(?!\d)")
@@ -50,8 +50,18 @@ class _Finding:
     text: str
     finding: str
     severity: Severity
-    thing: str
-    group: Text2
+    thing: str = ""
+    group: Text2 | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """One question: the checks to run, the people and things the message names."""
+
+    task: Task
+    roles: frozenset[str]
+    things: tuple[Thing, ...]
+    lexicon: Lexicon
 
 
 def checks(
@@ -66,18 +76,25 @@ def checks(
     if known is None:
         return ()
     runs = task_table().tasks[known.checks_as]
-    if runs.name == "travel":
-        return tuple(check for memory in memories if (check := _expiry(memory, runs.name, now)))
     text = plain(message)
-    roles = _roles(text)
-    things = list(_things(text, runs.things, lexicon))
+    case = _Case(runs, _roles(text), tuple(_things(text, runs.things, lexicon)) if runs.things else (), lexicon)
     found = [
-        _check(runs.name, memory, finding, confirmed, only=SELF in memory.subject and bool(roles))
+        _check(case, memory, finding, confirmed)
         for memory, confirmed in (*((m, True) for m in memories), *((m, False) for m in pending if m.polarity == "+"))
-        if memory.subject == SELF or about(memory.subject, roles)
-        for finding in _findings(runs.name, runs.things, memory, things, lexicon)
+        if (memory.subject == SELF or about(memory.subject, case.roles)) and not _cleared(memory)
+        for finding in (*_findings(case, memory), *_expiry(case, memory, now))
     ]
     return tuple(sorted(dict.fromkeys(found), key=lambda c: (_RANK[c.severity], c.memory_ids, c.finding, c.text.en)))
+
+
+def _denied(memory: Memory) -> bool:
+    """It says that a danger is none or is over; a dislike is no denial."""
+    return memory.is_end or (memory.polarity == "-" and memory.kind is Kind.FACT)
+
+
+def _cleared(memory: Memory) -> bool:
+    """A denial or end that warns no more: a verified one, and the user's own first word that they never had it (it stood over nothing)."""
+    return _denied(memory) and (memory.standing is Standing.VERIFIED or (memory.standing is Standing.STATED and not memory.is_end))
 
 
 def _roles(text: str) -> frozenset[str]:
@@ -101,29 +118,32 @@ def _names(form: str, types: Sequence[str], lexicon: Lexicon) -> frozenset[str]:
     return frozenset((form, *(folded(name) for c in concepts for name in c.names)))
 
 
-def _of_memory(memory: Memory, types: Sequence[str], lexicon: Lexicon) -> Thing:
+def _of_memory(memory: Memory, case: _Case) -> Thing:
     """What a memory is about: its value, the names found in it, and its concept's names."""
-    value = memory.value or ""
-    names = {plain(value)} if value else set()
-    for thing in _things(plain(value), types, lexicon):
-        names |= thing.names
-    concept = lexicon.concepts.get(memory.concept) if memory.concept else None
-    names |= {folded(name) for name in concept.names} if concept else set()
-    shown = value or (said(Text2(concept.zh, concept.en), "zh") if concept else memory.key)
-    return Thing(shown, frozenset(names))
+    value = plain(memory.value or "")
+    types = (*case.task.things, "allergen", "disease")
+    names = {value, *(name for thing in _things(value, types, case.lexicon) for name in thing.names)} - {""}
+    concept = case.lexicon.concepts.get(memory.concept or "")
+    return Thing(value, frozenset(names | {folded(name) for name in (concept.names if concept else ())}))
 
 
-def _findings(task: str, types: Sequence[str], memory: Memory, things: Iterable[Thing], lexicon: Lexicon) -> Iterator[_Finding]:
-    if memory.key not in ("allergy", "disease", "medication", "food_preference", "drink_preference"):
-        return
-    held = _of_memory(memory, (*types, "allergen", "disease"), lexicon)
-    for thing in things:
+def _shown(memory: Memory, lexicon: Lexicon) -> Text2:
+    """The memory's own word; where it has none, its concept's names, else its label."""
+    if memory.value:
+        return Text2(memory.value, memory.value)
+    concept = lexicon.concepts.get(memory.concept or "")
+    return Text2(concept.zh or concept.en, concept.en or concept.zh) if concept else memory.label
+
+
+def _findings(case: _Case, memory: Memory) -> Iterator[_Finding]:
+    held = _of_memory(memory, case)
+    for thing in case.things:
         if memory.key == "allergy":
-            yield from _allergy(task, held, thing)
-        elif memory.key in ("disease", "medication"):
-            yield from _cautions(task, memory.key, held, thing)
+            yield from _allergy(case.task.name, held, thing)
+        elif memory.kind is Kind.FACT:
+            yield from _cautions(case.task.name, memory.key, held, thing)
         elif memory.polarity == "-" and held.names & thing.names:
-            yield _Finding("dislike", "dislike", "info", thing.said, Text2("", ""))
+            yield _Finding("dislike", "dislike", "info", thing.said)
 
 
 def _allergy(task: str, held: Thing, thing: Thing) -> Iterator[_Finding]:
@@ -132,7 +152,7 @@ def _allergy(task: str, held: Thing, thing: Thing) -> Iterator[_Finding]:
     contains = [g for g in table.groups.values() if g.name in mine and thing.names & g.dishes]
     crossing = [g for g in map(table.groups.__getitem__, sorted(mine)) if theirs & set(g.cross)]
     if held.names & thing.names:
-        yield _Finding("allergy", "allergy", "stop", thing.said, Text2("", ""))
+        yield _Finding("allergy", "allergy", "stop", thing.said)
     elif shared := sorted(mine & theirs):
         yield _Finding("allergy_class", "allergy", "stop", thing.said, table.groups[shared[0]].label)
     elif contains:
@@ -154,45 +174,41 @@ def _cautions(task: str, key: str, held: Thing, thing: Thing) -> Iterator[_Findi
             yield _Finding(finding, finding, caution.severity, thing.said, caution.text)
 
 
-def _check(task: str, memory: Memory, finding: _Finding, confirmed: bool, *, only: bool) -> Check:
-    cleared = memory.is_end or (memory.polarity == "-" and memory.key not in ("food_preference", "drink_preference"))
-    severity: Severity = "warn" if finding.severity == "stop" and (cleared or not confirmed or only) else finding.severity
-    addition = "denied" if cleared else None if confirmed else "unconfirmed"
+def _check(case: _Case, memory: Memory, finding: _Finding, confirmed: bool) -> Check:
+    denied, aside = _denied(memory), memory.subject == SELF and bool(case.roles)
+    severity: Severity = "warn" if finding.severity == "stop" and (denied or aside or not confirmed) else finding.severity
+    addition = "denied" if denied else None if confirmed else "unconfirmed"
     verified = confirmed and memory.standing is Standing.VERIFIED
-    return Check(task, finding.finding, severity, (memory.mid,), verified, _text(memory, finding, addition))
+    text = _text(memory, finding, addition, _shown(memory, case.lexicon))
+    return Check(case.task.name, finding.finding, severity, (memory.mid,), verified, text)
 
 
-def _text(memory: Memory, finding: _Finding, addition: str | None) -> Text2:
-    texts = task_table().texts
-    extra = texts[addition] if addition else Text2("", "")
-    whole = texts[finding.text]
-    return Text2(
-        zh=whole.zh.format(who=_who(memory, zh=True), value=memory.value, thing=finding.thing, group=finding.group.zh) + extra.zh,
-        en=whole.en.format(who=_who(memory, zh=False), value=memory.value, thing=finding.thing, group=finding.group.en) + extra.en,
-    )
+def _text(memory: Memory, finding: _Finding, addition: str | None, shown: Text2) -> Text2:
+    whole, extra = task_table().texts[finding.text], task_table().texts[addition] if addition else Text2("", "")
+    group = finding.group or memory.label
+    thing = Text2(quoted(finding.thing, VALUE), quoted(finding.thing, VALUE)) if finding.thing else memory.label
+    zh = whole.zh.format(who=_who(memory, zh=True), value=quoted(shown.zh, VALUE), thing=thing.zh, group=group.zh)
+    en = whole.en.format(who=_who(memory, zh=False), value=quoted(shown.en, VALUE), thing=thing.en, group=group.en)
+    return Text2(zh + extra.zh, en + extra.en)
 
 
 def _who(memory: Memory, *, zh: bool) -> str:
     role, name = wording().subject(memory.subject, "zh" if zh else "en")
     if name:
-        return f"{role} {name}"
+        return f"{role} {quoted(name, VALUE)}"
     return role if zh else f"the {role}"
 
 
-def _expiry(memory: Memory, task: str, now: datetime) -> Check | None:
-    """A passport or ID that is over, or a passport with less than half a year left."""
-    ends = _date(memory.value or "")
-    if memory.key not in _EXPIRIES or ends is None or memory.polarity == "-" or memory.is_end:
-        return None
+def _expiry(case: _Case, memory: Memory, now: datetime) -> Iterator[_Finding]:
+    """A document that is over, or will be sooner than the task needs."""
+    needed, ends = case.task.expiries.get(memory.key), _date(memory.value or "")
+    if needed is None or ends is None or memory.polarity == "-" or memory.is_end:
+        return
     left = datetime(ends.year, ends.month, ends.day, tzinfo=UTC) + timedelta(days=1) - now
-    if left > PASSPORT_LEFT or (left > timedelta() and memory.key != "passport_expiry"):
-        return None
-    over = left <= timedelta()
-    finding = _Finding("expired" if over else "expires_soon", memory.key, "stop" if over else "warn", "", Text2("", ""))
-    text = task_table().texts[finding.text]
-    zh = text.zh.format(who=_who(memory, zh=True), value=memory.value, thing=memory.label.zh, group="")
-    en = text.en.format(who=_who(memory, zh=False), value=memory.value, thing=memory.label.en, group="")
-    return Check(task, memory.key, finding.severity, (memory.mid,), memory.standing is Standing.VERIFIED, Text2(zh, en))
+    if left <= timedelta():
+        yield _Finding("expired", memory.key, "stop")
+    elif left <= timedelta(days=needed):
+        yield _Finding("expires_soon", memory.key, "warn")
 
 
 def _date(value: str) -> date | None:

@@ -27,12 +27,14 @@ TEXT_PLACES = ("who", "value", "thing", "group")
 @dataclass(frozen=True, slots=True)
 class Task:
     """keys are slot matches of the task; guard are never cut by its budget; things are lexicon types whose names in a message it checks;
-    checks_as names the task whose checks it runs."""
+    expiries are keys of documents with the days they must still run; checks_as names the task whose checks it runs.
+    """
 
     name: str
     keys: tuple[str, ...]
     guard: frozenset[str]
     things: tuple[str, ...]
+    expiries: Mapping[str, int]
     checks_as: str
 
 
@@ -94,13 +96,20 @@ def load_tasks(path: Path) -> TaskTable:
 
 
 def _task(name: str, entry: Entry) -> Task:
-    got = entry.fields(("keys", "guard", "things", "as"), required=("keys",))
+    got = entry.fields(("keys", "guard", "things", "expiries", "as"), required=("keys",))
     keys = got["keys"].texts()
     guard = got["guard"].texts() if "guard" in got else ()
     if not set(guard) <= set(keys):
         raise got["guard"].fail(f"task {name!r} guards keys that it does not load: {', '.join(sorted(set(guard) - set(keys)))}")
     things = got["things"].texts() if "things" in got else ()
-    return Task(name, keys, frozenset(guard), things, got["as"].text() if "as" in got else name)
+    expiries = {key: _days(days) for key, days in (got["expiries"].fields() if "expiries" in got else {}).items()}
+    return Task(name, keys, frozenset(guard), things, expiries, got["as"].text() if "as" in got else name)
+
+
+def _days(entry: Entry) -> int:
+    if not entry.text().isdecimal():
+        raise entry.fail(f"{entry.what} must be a number of days")
+    return int(entry.text())
 
 
 def _group(name: str, entry: Entry) -> Group:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from graphmem.answers import ShortTurn, Trigger
@@ -66,10 +67,10 @@ def choose(
     pack = phrases()
     text = pack.blank(plain(message))
     head = _request(message, text, pack, language)
-    found = _find(head, pack, ontology, lexicon, own=pack.search("own", head, language) is not None)
+    own = pack.search("own", pack.blank(head, "beneficiary"), language) is not None
+    found = _find(head, pack, ontology, lexicon, own=own)
     hint = task_table().tasks.get(task) if task else None
     keys = tuple(dict.fromkeys((*(hint.keys if hint else ()), *found.keys)))
-    own = pack.search("own", head, language) is not None
     told = Tiering("L1", Trigger("no_reference"), keys, found.ckeys, _nth(text, pack, language), own, found.subjects)
     if forced != "auto":
         return replace(told, tier=forced, trigger=Trigger("forced"))
@@ -154,34 +155,45 @@ def _nth(text: str, pack: Phrases, language: Language) -> int | None:
 
 def _find(text: str, pack: Phrases, ontology: Ontology, lexicon: Lexicon, *, own: bool) -> _Found:
     """Topic words, things of the lexicon and people in the text, as keys, concept ids and roles."""
+    words = _words(text, pack, ontology)
+    things = list(_things(text, pack, ontology, lexicon, own=own))
+    spoken = [*words.spoken, *((name, use.keys) for name, _, use in things)]
+    keys = dict.fromkeys(key for _, named in spoken for key in named if ontology.get(key) is not None)
+    first = min(spoken, key=lambda pair: pair[0].start, default=None)
+    safety = any(use.safety for _, _, use in things) or any(known.safety for key in keys if (known := ontology.get(key)))
+    return _Found(
+        keys=tuple(keys),
+        ckeys=tuple(dict.fromkeys(concept.cid for _, concept, _ in things)),
+        subjects=words.subjects,
+        phrase=text[first[0].start : first[0].end] if first else None,
+        safety=safety,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    spoken: tuple[tuple[Name, tuple[str, ...]], ...]
+    subjects: tuple[str, ...]
+
+
+def _words(text: str, pack: Phrases, ontology: Ontology) -> _Words:
+    """Topic words and people."""
     labels = _labels(pack, ontology)
-    keys: dict[str, None] = {}
-    ckeys: dict[str, None] = {}
-    subjects: dict[str, None] = {}
-    phrase: str | None = None
-    safety = False
 
     def known(form: str) -> bool:
-        return form in pack.topics or form in lexicon.by_surface or form in pack.subjects or form in labels or form in pack.shields
+        return form in pack.topics or form in pack.subjects or form in labels or form in pack.shields
 
-    for name in names_in(text, known):
-        if name.form in pack.shields:
-            continue
-        if name.form in pack.subjects:
-            subjects[pack.subjects[name.form]] = None
-        spoken = [*pack.topics.get(name.form, ()), *labels.get(name.form, ())]
-        uses = list(_uses(name, text, pack, ontology, lexicon)) if _counts(name, text, pack) else []
-        for concept, use in uses:
-            if use.own and not own:
-                continue
-            ckeys[concept.cid] = None
-            safety = safety or use.safety
-            spoken += use.keys
-        if spoken:
-            phrase = phrase or text[name.start : name.end]
-            keys.update(dict.fromkeys(spoken))
-    told = tuple(key for key in keys if ontology.get(key) is not None)
-    return _Found(told, tuple(ckeys), tuple(subjects), phrase, safety or any(key.safety for k in told if (key := ontology.get(k))))
+    names = [name for name in names_in(text, known) if name.form not in pack.shields]
+    spoken = ((name, (*pack.topics.get(name.form, ()), *labels.get(name.form, ()))) for name in names)
+    subjects = dict.fromkeys(pack.subjects[name.form] for name in names if name.form in pack.subjects)
+    return _Words(tuple((name, keys) for name, keys in spoken if keys), tuple(subjects))
+
+
+def _things(text: str, pack: Phrases, ontology: Ontology, lexicon: Lexicon, *, own: bool) -> Iterator[tuple[Name, Concept, TypeUse]]:
+    """Things of the lexicon that say something of the person."""
+    for name in names_in(text, lambda form: form in lexicon.by_surface or form in pack.shields):
+        if name.form not in pack.shields and _counts(name, text, pack):
+            yield from ((name, concept, use) for concept, use in _uses(name, pack, ontology, lexicon) if own or not use.own)
 
 
 def _labels(pack: Phrases, ontology: Ontology) -> dict[str, tuple[str, ...]]:
@@ -189,9 +201,14 @@ def _labels(pack: Phrases, ontology: Ontology) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for key in ontology.keys:
         if key.name not in pack.topic_keys:
-            for label in (key.label.zh, key.label.en):
-                found[folded(label)] = (*found.get(folded(label), ()), key.name)
+            for label in (_folded(key.label.zh), _folded(key.label.en)):
+                found[label] = (*found.get(label, ()), key.name)
     return found
+
+
+@lru_cache(maxsize=1024)
+def _folded(label: str) -> str:
+    return folded(label)
 
 
 def _counts(name: Name, text: str, pack: Phrases) -> bool:
@@ -201,7 +218,7 @@ def _counts(name: Name, text: str, pack: Phrases) -> bool:
     return name.start > 0 and text[name.start - 1] in pack.single_before
 
 
-def _uses(name: Name, text: str, pack: Phrases, ontology: Ontology, lexicon: Lexicon) -> Iterator[tuple[Concept, TypeUse]]:
+def _uses(name: Name, pack: Phrases, ontology: Ontology, lexicon: Lexicon) -> Iterator[tuple[Concept, TypeUse]]:
     for concept in lexicon.by_surface.get(name.form, ()):
         use = pack.types.get(concept.type)
         if use is None:

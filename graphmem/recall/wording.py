@@ -60,10 +60,10 @@ def load_wording(path: Path) -> Wording:
     """The wording of a pack. PackError with file and line on any mistake."""
     got = root(path).fields(SECTIONS, required=SECTIONS)
     words = {name: entry.text2(_PLACEHOLDERS.get(name, ())) for name, entry in got["words"].fields(NEEDED, required=NEEDED).items()}
-    plain_tables = [{name: entry.text2() for name, entry in got[section].fields().items()} for section in SECTIONS[1:4]]
+    sources, roles, subjects = ({name: entry.text2() for name, entry in got[section].fields().items()} for section in SECTIONS[1:4])
     for section, needed in (("roles", "other"), ("subjects", "person"), ("subjects", "self")):
         got[section].fields(required=(needed,))
-    return Wording(words, *plain_tables, _styles(got["styles"]))
+    return Wording(words, sources, roles, subjects, _styles(got["styles"]))
 
 
 def _styles(section: Entry) -> dict[str, Style]:

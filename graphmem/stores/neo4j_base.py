@@ -106,7 +106,7 @@ class Neo4j:
         with translated():
             return self._driver.execute_query(
                 _text(query.text),
-                dict(parameters),
+                {"in": dict(parameters)},
                 database_=self.database,
                 routing_=RoutingControl.READ,
                 result_transformer_=_single,
@@ -116,7 +116,7 @@ class Neo4j:
         query = self.queries[name]
         with translated():
             found = self._driver.execute_query(
-                _text(query.text), dict(parameters), database_=self.database, routing_=RoutingControl.READ
+                _text(query.text), {"in": dict(parameters)}, database_=self.database, routing_=RoutingControl.READ
             )
         return list(found.records)
 
@@ -125,7 +125,7 @@ class Neo4j:
         query = self.queries[name]
         with translated():
             return self._driver.execute_query(
-                _text(query.text), dict(parameters), database_=self.database, result_transformer_=_single
+                _text(query.text), {"in": dict(parameters)}, database_=self.database, result_transformer_=_single
             )
 
     def transact(self, work: Callable[[ManagedTransaction], T], *, timeout: float = WRITE_TIMEOUT_S) -> T:
@@ -135,7 +135,7 @@ class Neo4j:
 
     def run(self, tx: ManagedTransaction, name: str, parameters: Mapping[str, object]) -> Record:
         """One statement inside a transaction; it returns exactly one record."""
-        record = tx.run(_text(self.queries[name].text), dict(parameters)).single()
+        record = tx.run(_text(self.queries[name].text), {"in": dict(parameters)}).single()
         if record is None:
             raise GraphmemError(f"query '{name}' returned nothing", code="store_fault")
         return record
@@ -143,7 +143,7 @@ class Neo4j:
     def implicit(self, name: str, parameters: Mapping[str, object]) -> list[Record]:
         """An auto-commit statement without time limit (CALL … IN TRANSACTIONS)."""
         with translated(), self._driver.session(database=self.database) as session:
-            return list(session.run(Query(_text(self.queries[name].text), timeout=0), dict(parameters)))
+            return list(session.run(Query(_text(self.queries[name].text), timeout=0), {"in": dict(parameters)}))
 
     def text(self, statement: str, parameters: Mapping[str, object] | None = None) -> list[Record]:
         """A statement of a schema file or an EXPLAIN: never user text."""
@@ -159,7 +159,7 @@ class Neo4j:
         """EXPLAIN every query: plans warm, mistakes found at start and not at the first user."""
         for query in self.queries.values():
             if query.mode != "implicit":
-                self.text("EXPLAIN " + query.text, dict.fromkeys(query.params))
+                self.text("EXPLAIN " + query.text, {"in": {}})
 
 
 def _text(text: str) -> LiteralString:

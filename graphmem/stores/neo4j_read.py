@@ -41,17 +41,8 @@ class Neo4jReader:
         found = self._neo4j.read_one(
             "hydrate", {**_scope(scope), "mids": list(mids), "prefixes": prefixes, "planned": planned, "fresh": fresh}
         )
-        if found is None:
-            return Hydrated(0, 0, (), (), (), ())
-        graph = _maps(found["graph"])
-        return Hydrated(
-            found["now"],
-            found["rev"] or 0,
-            found=tuple(row_of(r) for r in _maps(found["found"]) if not is_pending(r)),
-            graph=tuple(row_of(r) for r in graph if not is_pending(r)),
-            fresh=tuple(row_of(r) for r in _maps(found["fresh"])),
-            pendings=tuple(pending_of(r) for r in graph if is_pending(r)),
-        )
+        snapshot = _snapshot(found)
+        return Hydrated(snapshot.now, snapshot.rev, snapshot.rows, snapshot.pendings)
 
     def history(self, scope: Scope, known_at: Ms | None = None) -> Snapshot:
         known = OPEN if known_at is None else known_at

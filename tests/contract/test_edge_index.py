@@ -149,6 +149,18 @@ def test_more_tenants_than_open_shards_are_served_by_many_threads_at_once(tmp_pa
     index.close()
 
 
+def test_a_shard_in_use_is_not_closed_for_others(tmp_path: Path) -> None:
+    index = EdgeIndex(tmp_path, SIZES, max_open=1)
+    index.upsert("t0", [point("mid-1")])
+    with index._shards.made(collection_name("t0", "fact")) as shard:
+        for n in range(1, 4):
+            index.upsert(f"t{n}", [point("mid-1")])
+        assert shard.count(qdrant_edge.CountRequest(exact=True)) == 1
+    index.upsert("t9", [point("mid-1")])
+    assert list(index._shards._open) == [collection_name("t9", "fact")]
+    index.close()
+
+
 def test_a_shard_that_died_while_being_made_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = EdgeIndex(tmp_path, SIZES)
 

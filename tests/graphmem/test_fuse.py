@@ -42,6 +42,7 @@ def test_each_list_is_scaled_before_it_is_summed() -> None:
 
 def test_a_lexical_hit_of_zero_is_no_hit() -> None:
     assert fuse([candidate("a", lexical=0.0), candidate("b", lexical=2.0)], {LEXICAL: 1.0}) == {"b": 1.0, "a": 0.0}
+    assert fuse([candidate("a", lexical=0.0), candidate("b", lexical=0.0)], {LEXICAL: 1.0}) == {"a": 0.0, "b": 0.0}
 
 
 def test_only_the_top_of_a_list_counts() -> None:

@@ -6,7 +6,9 @@ import base64
 import stat
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from uuid import UUID
 
 import pytest
@@ -48,6 +50,20 @@ def test_processes_that_start_at_once_share_one_master_key(tmp_path: Path, monke
     children = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True) for _ in range(4)]
     assert len({child.communicate()[0] for child in children}) == 1
     assert all(child.returncode == 0 for child in children)
+
+
+def test_threads_that_ask_at_once_share_one_master_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GRAPHMEM_MASTER_KEY", raising=False)
+    made: list[bytes] = []
+
+    def slow(count: int) -> bytes:
+        Event().wait(0.2)  # long enough for the others to come to the same place
+        made.append(bytes([len(made)]) * count)
+        return made[-1]
+
+    monkeypatch.setattr("graphmem.stores.keys.os.urandom", slow)
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(load_master, [tmp_path] * 4))) == 1
 
 
 def test_a_key_from_the_environment_goes_first_and_a_bad_one_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

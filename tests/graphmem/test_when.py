@@ -83,6 +83,15 @@ def test_spans_cut_the_expressions_out_of_the_text_as_it_was_sent(text: str, par
     assert [text[slice(*span.span)] for span in found] == parts
 
 
+@pytest.mark.parametrize("text", ["我每周二和周四去健身", "every Monday and Thursday at 8pm", "on Mondays or Fridays"])
+def test_days_listed_after_a_recurring_one_recur(text: str) -> None:
+    assert [span.role for span in times(text)] == ["every", "every"]
+
+
+def test_a_word_belongs_to_one_expression_only() -> None:
+    assert [span.text for span in times("元宵前日")] == ["元宵", "前日"]
+
+
 def test_two_languages_in_one_text_are_both_read() -> None:
     assert [span.text for span in times("我 last year 搬到上海，下个月去 Berlin until 2028")] == ["last year", "下个月", "until 2028"]
 
@@ -191,6 +200,8 @@ def test_a_past_event_begins_with_the_first_instant_of_its_time(text: str, start
         ("from 2019 to 2021 I lived in Wuhan", "2019-01-01", "2022-01-01"),
         ("I used to live in Bonn until 2020", "2020-01-01", "2021-01-01"),
         ("我去年住在武汉", "2025-01-01", "2026-01-01"),
+        ("我2019年在南京工作", "2019-01-01", "2020-01-01"),
+        ("I was a teacher in 2019", "2019-01-01", "2020-01-01"),
         ("I lived in Bonn before 2019", "2018-01-01", "2019-01-01"),
     ],
 )
@@ -222,6 +233,28 @@ def test_a_period_still_running_begins_in_the_past_and_ends_in_the_future() -> N
 
 def test_a_past_time_beside_a_present_statement_is_no_border() -> None:
     assert bound("我去年对花生过敏很严重") == Bound()
+    assert bound("I was diagnosed with asthma in 2019") == Bound()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I get up at 11pm",
+        "我晚上十一点睡觉",
+        "I work from 1pm to 9pm",
+        "I don't eat after 8pm",
+        "别在晚上8点以后打电话",
+        "no calls before 11pm",
+    ],
+)
+def test_a_time_of_day_alone_dates_no_statement(text: str) -> None:
+    assert bound(text) == Bound()
+
+
+def test_a_time_of_the_clock_is_an_instant() -> None:
+    assert bound("I am in a meeting until 5pm today").ends_at == day("2026-05-06T17:00")
+    assert bound("tomorrow from 9am to 11am I am out").ends_at == day("2026-05-07T11:00")
+    assert bound("after 8pm tomorrow I will be home").start == day("2026-05-07T20:00")
 
 
 def test_an_event_with_a_start_and_an_end_has_both() -> None:
@@ -320,6 +353,16 @@ def test_a_pack_with_an_unknown_word_table_is_refused_with_its_line(tmp_path: Pa
     path = tmp_path / "mine.yaml"
     path.write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(PackError, match=rf"mine\.yaml:{at + 1}: .*nothing"):
+        timepack.load(path)
+
+
+def test_a_pack_with_a_broken_expression_is_refused_with_its_line(tmp_path: Path) -> None:
+    lines = timepack.PATH.read_text(encoding="utf-8").splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("past:"))
+    lines[at] = 'past: "(了"'
+    path = tmp_path / "mine.yaml"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(PackError, match=rf"mine\.yaml:{at + 1}: past"):
         timepack.load(path)
 
 

@@ -1,0 +1,384 @@
+"""settings → Graphmem: the one façade. The only module beside stores/ that knows stores/."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import platformdirs
+
+from graphmem import __version__, localdb
+from graphmem.answers import (
+    Ask,
+    BatchItem,
+    Found,
+    Injected,
+    Latest,
+    Memory,
+    MemoryFilter,
+    Page,
+    Readiness,
+    Recalled,
+    Receipt,
+    ReceiptLine,
+    Remember,
+    Remembered,
+    Trigger,
+)
+from graphmem.check import Checker, CheckReport
+from graphmem.errors import ConfigurationError, GraphmemError, InvalidInputError, NotFoundError, UnavailableError
+from graphmem.memory import Kind, Turn
+from graphmem.ontology import Ontology
+from graphmem.pipeline.inject import Injector
+from graphmem.ports import CandidateIndex, Embedder
+from graphmem.projection import Projection, State
+from graphmem.reading import Reading
+from graphmem.recall.recall import Recall, Seeing, receipt_json
+from graphmem.remember import Keeper
+from graphmem.room import Room
+from graphmem.scope import Scope
+from graphmem.settings import Settings
+from graphmem.stores import keys, migrations
+from graphmem.stores.embedders import make_embedders
+from graphmem.stores.embedding import sizes, vectors_for
+from graphmem.stores.neo4j_base import Neo4j
+from graphmem.stores.neo4j_outbox import Neo4jOutbox
+from graphmem.stores.neo4j_probe import probe
+from graphmem.stores.neo4j_read import Neo4jReader
+from graphmem.stores.neo4j_write import Neo4jWriter
+from graphmem.stores.qdrant_edge import EdgeIndex
+
+BATCH_MAX = 500
+"""Turns of one batch (api.md)."""
+
+RECEIPTS_QUEUED = 10_000
+"""Receipts that wait to be stored; more are dropped (a crash may lose them too: design section 6)."""
+
+
+class Graphmem:
+    """Memory of users: hear, remember, recall, read, forget. Synchronous, thread safe; close() when done."""
+
+    def __init__(self, settings: Settings, neo4j: Neo4j, index: CandidateIndex, embedders: Sequence[Embedder], master: bytes) -> None:
+        self.settings = settings
+        self.neo4j, self.index, self._embedders, self._master = neo4j, index, embedders, master
+        self.room = Room(settings)
+        self.reader, self.writer = Neo4jReader(neo4j), Neo4jWriter(neo4j)
+        self.outbox = Neo4jOutbox(neo4j, self.room.ontology)
+        self._names = [e.name for e in embedders]
+        self._reading = Reading(self.room, self.reader)
+        self._injector = Injector(self.room, self.writer, self.reader)
+        self._keeper = Keeper(self.room, self.writer, self.reader, self._shape)
+        seeing = Seeing(index, embedders, lambda e, text: vectors_for(e, text, query=True), self._pseudonym)
+        self._after = _Afterwards(self._store_receipt)
+        self._recall = Recall(self.room, self.reader, self._reading, seeing, self._after.put)
+        self.projection = Projection(
+            self.outbox, index, embedders, lambda e, text: vectors_for(e, text, query=False), self._naming, settings.lease_seconds
+        )
+        self._shapes: dict[tuple[str, str], tuple[Kind, str]] = {}
+        self._started = time.monotonic()
+
+    @property
+    def ontology(self) -> Ontology:
+        return self.room.ontology
+
+    def close(self) -> None:
+        """Stop the background work, store what waits, let go of the stores. Twice is fine."""
+        self.projection.stop()
+        self._after.stop()
+        close = getattr(self.index, "close", None)
+        if close is not None:
+            close()
+        self.neo4j.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    # --- hear and remember
+
+    def inject(self, scope: Scope, turn: Turn, *, key: str | None = None, explain: bool = False) -> Injected:
+        """Hear one turn; see Injector.inject."""
+        return self._injector.inject(scope, turn, key=key, explain=explain)
+
+    def inject_batch(self, scope: Scope, turns: Sequence[Turn]) -> tuple[BatchItem, ...]:
+        """Hear up to 500 turns in order, each its own operation: a bad one does not lose the others."""
+        if not 1 <= len(turns) <= BATCH_MAX:
+            raise InvalidInputError(f"a batch holds 1 to {BATCH_MAX} turns", field="turns")
+        return tuple(self._one_of_batch(scope, turn) for turn in turns)
+
+    def _one_of_batch(self, scope: Scope, turn: Turn) -> BatchItem:
+        try:
+            done = self.inject(scope, turn)
+        except UnavailableError as fault:
+            return BatchItem(turn.turn_id, None, fault, retry=True)
+        except GraphmemError as fault:
+            return BatchItem(turn.turn_id, None, fault)
+        return BatchItem(done.turn_id, done)
+
+    def remember(self, scope: Scope, ask: Remember, *, key: str | None = None) -> Remembered:
+        """Store one deliberate statement; see Keeper.remember."""
+        return self._keeper.remember(scope, ask, key=key)
+
+    def confirm(self, scope: Scope, mid: str) -> Remembered:
+        """The user's yes to a pending memory."""
+        return self._keeper.confirm(scope, mid)
+
+    def reject(self, scope: Scope, mid: str) -> Memory:
+        """The user's no to a pending memory."""
+        return self._keeper.reject(scope, mid)
+
+    def forget(self, scope: Scope, mid: str, *, if_match: str | None = None) -> None:
+        """Make one memory unreadable at once on every path."""
+        self._keeper.forget(scope, mid, if_match=if_match)
+
+    # --- read
+
+    def recall(self, scope: Scope, ask: Ask) -> Recalled:
+        """What may be told now, and why; see Recall.recall."""
+        return self._recall.recall(scope, ask)
+
+    def search(self, scope: Scope, q: str, *, limit: int = 10, kind: Kind | None = None) -> Found:
+        """The user's valid memories by fused score; see Recall.search."""
+        return self._recall.search(scope, q, limit, kind)
+
+    def memories(self, scope: Scope, where: MemoryFilter | None = None, *, limit: int = 20, cursor: str | None = None) -> Page:
+        """A page of memories; see Reading.memories."""
+        return self._reading.memories(scope, where or MemoryFilter(), limit, cursor)
+
+    def memory(self, scope: Scope, mid: str, *, as_of: datetime | None = None, known_at: datetime | None = None) -> Memory:
+        """One memory; NotFoundError for foreign and unknown ids alike."""
+        return self._reading.memory(scope, mid, as_of, known_at)
+
+    def history(self, scope: Scope, mid: str) -> tuple[Memory, ...]:
+        """All versions of a memory's slot, oldest first."""
+        return self._reading.history(scope, mid)
+
+    def latest(
+        self, scope: Scope, key: str, *, subject: str | None = None, as_of: datetime | None = None, known_at: datetime | None = None
+    ) -> Latest:
+        """What is told of a key."""
+        return self._reading.latest(scope, key, subject, as_of, known_at)
+
+    def receipt(self, scope: Scope, receipt_id: str) -> Receipt:
+        """Why each candidate of a recall was told or not."""
+        self._after.flush()
+        stored = self.reader.receipt(scope, receipt_id)
+        if stored is None:
+            raise NotFoundError("no receipt of that id")
+        return _receipt(stored)
+
+    # --- service
+
+    def ready(self) -> Readiness:
+        """Stores, migrations and dimensions, each with what to do."""
+        checks = [("neo4j", self._try(self.neo4j.ping)), ("migrations", self._try(lambda: migrations.verify(self.neo4j)))]
+        checks += [("index", self._try(self.index.health))]
+        return Readiness(
+            all(not words for _, words in checks if _ != "index"), tuple((name, not words, words or "ok") for name, words in checks)
+        )
+
+    @staticmethod
+    def _try(act: Callable[[], None]) -> str:
+        try:
+            act()
+        except GraphmemError as fault:
+            return f"{fault.detail}{f' ({fault.hint})' if fault.hint else ''}"
+        return ""
+
+    def health(self) -> dict[str, object]:
+        """Numbers for operators: projection lag, receipts waiting, uptime. Never text of a user."""
+        lag = self.outbox.lag()
+        oldest = None if lag.oldest_ms is None else max(0.0, time.time() - lag.oldest_ms / 1000)
+        return {
+            "version": __version__,
+            "uptime_seconds": round(time.monotonic() - self._started, 1),
+            "projection": {"pending": lag.pending, "parked": lag.parked, "oldest_seconds": oldest},
+            "receipts_waiting": self._after.waiting(),
+            "embedders": {e.name: e.dimension for e in self._embedders},
+        }
+
+    def drain(self, max_seconds: float | None = None) -> int:
+        """Project what is due now; see Projection.drain."""
+        return self.projection.drain(max_seconds)
+
+    def start_background(self) -> None:
+        self.projection.start()
+
+    def stop_background(self) -> None:
+        self.projection.stop()
+
+    def reindex(self, tenant: str, progress: Callable[[int, int], None] | None = None) -> int:
+        """Rebuild a tenant's collections from nothing; returns how many records were projected."""
+        self.index.ensure(tenant, fresh=True)
+        total = self.outbox.refill(tenant)
+        done = 0
+        while step := self.projection.step():
+            done += step
+            if progress is not None:
+                progress(min(done, total), total)
+        return total
+
+    def check(self, tenant: str | None = None, progress: Callable[[int], None] | None = None) -> list[CheckReport]:
+        """Prove the invariants of a tenant (or all) and compare both stores in both directions."""
+        checker = Checker(self.outbox, self.reader, self.index, lambda _, ref: keys.point_id(ref, self._names))
+        waiting = self.outbox.lag().pending
+        return [checker.check(t, waiting, progress) for t in ([tenant] if tenant is not None else self.outbox.tenants())]
+
+    def migrate_status(self) -> list[migrations.Migration]:
+        return migrations.status(self.neo4j)
+
+    def migrate_apply(self, progress: Callable[[migrations.Migration], None] | None = None) -> list[migrations.Migration]:
+        return migrations.apply(self.neo4j, progress)
+
+    # --- inside
+
+    def _pseudonym(self, scope: Scope) -> str:
+        return keys.pseudonym(keys.tenant_key(self._master, scope.tenant), scope.user)
+
+    def _naming(self, state: State) -> tuple[str, str, str]:
+        record = state.record
+        tenant = keys.tenant_key(self._master, record.tenant)
+        session = keys.pseudonym(tenant, state.session) if state.session else ""
+        return keys.point_id(record.ref, self._names), keys.pseudonym(tenant, record.user), session
+
+    def _shape(self, tenant: str, key: str, kind: Kind, arity: str) -> tuple[Kind, str]:
+        if (tenant, key) not in self._shapes:
+            found = self.neo4j.write_one("open_key", {"tenant_id": tenant, "key": key, "kind": kind.value, "arity": arity})
+            assert found is not None
+            self._shapes[(tenant, key)] = (Kind(found["kind"]), found["arity"])
+        return self._shapes[(tenant, key)]
+
+    def _store_receipt(self, scope: Scope, receipt: Receipt, query_type: str) -> None:
+        self.neo4j.write_one(
+            "store_receipt",
+            {
+                "tenant_id": scope.tenant,
+                "user_id": scope.user,
+                "session_id": receipt.session_id,
+                "receipt_id": receipt.receipt_id,
+                "receipt": receipt_json(receipt),
+                "tier": receipt.tier,
+                "query_type": query_type,
+                "mids": [line.mid for line in receipt.lines if line.told],
+                "at": receipt.at or datetime.now(UTC),
+            },
+        )
+
+
+class _Afterwards:
+    """Receipts are stored after the answer, by one thread. A crash may lose the last second of them."""
+
+    def __init__(self, store: Callable[[Scope, Receipt, str], None]) -> None:
+        self._store = store
+        self._queue: queue.Queue[tuple[Scope, Receipt, str] | None] = queue.Queue(RECEIPTS_QUEUED)
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+
+    def put(self, scope: Scope, receipt: Receipt, query_type: str) -> None:
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="graphmem-receipts", daemon=True)
+                self._thread.start()
+        try:
+            self._queue.put_nowait((scope, receipt, query_type))
+        except queue.Full:
+            return
+
+    def waiting(self) -> int:
+        return self._queue.qsize()
+
+    def flush(self) -> None:
+        """Wait until everything put so far is stored."""
+        if self._thread is not None:
+            self._queue.join()
+
+    def stop(self) -> None:
+        with self._lock:
+            thread, self._thread = self._thread, None
+        if thread is not None:
+            self._queue.put(None)
+            thread.join()
+
+    def _run(self) -> None:
+        while True:
+            item = self._queue.get()
+            try:
+                if item is None:
+                    return
+                self._store(*item)
+            except Exception:  # noqa: S110 - a receipt is an explanation, its loss must never hurt an answer
+                pass
+            finally:
+                self._queue.task_done()
+
+
+def _receipt(stored: str) -> Receipt:
+    import json
+
+    body: Mapping[str, object] = json.loads(stored)
+    raw = json.loads(stored)
+    lines = tuple(ReceiptLine(x["mid"], x["scores"], x["told"], x["reason"]) for x in raw["lines"])
+    at = None if raw["at"] is None else datetime.fromisoformat(raw["at"])
+    return Receipt(
+        str(body["receipt_id"]), str(body["tier"]), Trigger(raw["trigger"]["rule"]), lines, at, tuple(raw["degraded"]), raw["session_id"]
+    )
+
+
+def home_of(settings: Settings) -> Path:
+    """The data home: GRAPHMEM_HOME or the platform's user data folder."""
+    return settings.home or Path(platformdirs.user_data_dir("graphmem"))
+
+
+def open_index(settings: Settings, dimensions: Mapping[str, int]) -> CandidateIndex:
+    """The configured candidate index: a Qdrant server, or the in-process engine under the home."""
+    if settings.qdrant_url is None:
+        return EdgeIndex(home_of(settings) / "index", dimensions)
+    from graphmem.stores.qdrant_server import ServerIndex
+
+    secret = settings.qdrant_api_key
+    return ServerIndex(settings.qdrant_url, secret.get_secret_value() if secret else None, dimensions)
+
+
+def open_graphmem(settings: Settings | None = None, *, migrate: bool | None = None, warm: bool = True) -> Graphmem:
+    """Connect everything. Without GRAPHMEM_NEO4J_URI a Neo4j of one's own is brought up and its migrations are run.
+
+    Raises ConfigurationError when stores, migrations or dimensions do not fit together, UnavailableError when Neo4j does not answer.
+    """
+    settings = settings or Settings()
+    home = home_of(settings)
+    embedders = make_embedders(settings.embedders, bge_model=settings.bge_model, cache=home)
+    dimensions = sizes(embedders, settings.embedding_dimensions)
+    if settings.neo4j_uri is None:
+        server = localdb.up(settings.home, probe=probe)
+        neo4j = Neo4j(server.uri, "neo4j", server.password, pool=settings.neo4j_pool)
+    else:
+        neo4j = Neo4j(
+            settings.neo4j_uri,
+            settings.neo4j_user,
+            settings.neo4j_password.get_secret_value(),
+            database=settings.neo4j_database,
+            pool=settings.neo4j_pool,
+        )
+    try:
+        neo4j.ping()
+        if migrate if migrate is not None else settings.neo4j_uri is None:
+            migrations.apply(neo4j)
+        migrations.verify(neo4j)
+        if warm:
+            neo4j.explain_all()
+        index = open_index(settings, dimensions)
+        return Graphmem(settings, neo4j, index, embedders, keys.load_master(home))
+    except BaseException:
+        neo4j.close()
+        raise
+
+
+__all__ = ["ConfigurationError", "Graphmem", "home_of", "open_graphmem"]
