@@ -57,6 +57,9 @@ from graphmem.stores.qdrant_edge import EdgeIndex
 BATCH_MAX = 500
 """Turns of one batch (api.md)."""
 
+WIPE_BATCH = 2_000
+"""Nodes that one transaction of a wipe deletes."""
+
 RECEIPTS_QUEUED = 10_000
 """Receipts that wait to be stored; more are dropped (a crash may lose them too: design section 6)."""
 
@@ -226,6 +229,20 @@ class Graphmem:
                 progress(min(done, total), total)
         return total
 
+    def wipe(self, tenant: str) -> int:
+        """Remove a whole tenant from graph, index and process, for demos and evaluations; returns how many nodes went.
+
+        It is no erasure of a person: no certificate is made and no key is destroyed.
+        """
+        found = self.neo4j.implicit("wipe_tenant", {"tenant_id": tenant, "batch": WIPE_BATCH})
+        self.room.forget_tenant(tenant)
+        for shape in [s for s in self._shapes if s[0] == tenant]:
+            del self._shapes[shape]
+        drop = getattr(self.index, "drop", None)
+        if drop is not None:
+            drop(tenant)
+        return int(found[0]["nodes"]) if found else 0
+
     def check(self, tenant: str | None = None, progress: Callable[[int], None] | None = None) -> list[CheckReport]:
         """Prove the invariants of a tenant (or all) and compare both stores in both directions."""
         checker = Checker(self.outbox, self.reader, self.index, lambda _, ref: keys.point_id(ref, self._names))
@@ -356,17 +373,7 @@ def open_graphmem(settings: Settings | None = None, *, migrate: bool | None = No
     home = home_of(settings)
     embedders = make_embedders(settings.embedders, bge_model=settings.bge_model, cache=home)
     dimensions = sizes(embedders, settings.embedding_dimensions)
-    if settings.neo4j_uri is None:
-        server = localdb.up(settings.home, probe=probe)
-        neo4j = Neo4j(server.uri, "neo4j", server.password, pool=settings.neo4j_pool)
-    else:
-        neo4j = Neo4j(
-            settings.neo4j_uri,
-            settings.neo4j_user,
-            settings.neo4j_password.get_secret_value(),
-            database=settings.neo4j_database,
-            pool=settings.neo4j_pool,
-        )
+    neo4j = _connect(settings)
     try:
         neo4j.ping()
         if migrate if migrate is not None else settings.neo4j_uri is None:
@@ -381,4 +388,41 @@ def open_graphmem(settings: Settings | None = None, *, migrate: bool | None = No
         raise
 
 
-__all__ = ["ConfigurationError", "Graphmem", "home_of", "open_graphmem"]
+def bring_up(settings: Settings, progress: localdb.jars.Progress | None = None) -> localdb.Server:
+    """The Neo4j of one's own of these settings' home, started if it does not run; see localdb.up."""
+    return localdb.up(settings.home, probe=probe, progress=progress)
+
+
+def migration_status(settings: Settings) -> list[migrations.Migration]:
+    """Every migration with its state, also where they do not fit and open_graphmem refuses the start."""
+    neo4j = _connect(settings)
+    try:
+        return migrations.status(neo4j)
+    finally:
+        neo4j.close()
+
+
+def migration_apply(settings: Settings, progress: Callable[[migrations.Migration], None] | None = None) -> list[migrations.Migration]:
+    """Run what is waiting, in order; returns what ran. ConfigurationError for a drifted or unknown one: then nothing runs."""
+    neo4j = _connect(settings)
+    try:
+        return migrations.apply(neo4j, progress)
+    finally:
+        neo4j.close()
+
+
+def _connect(settings: Settings) -> Neo4j:
+    """The configured Neo4j, or the one of one's own, brought up."""
+    if settings.neo4j_uri is None:
+        server = bring_up(settings)
+        return Neo4j(server.uri, server.user, server.password, pool=settings.neo4j_pool)
+    return Neo4j(
+        settings.neo4j_uri,
+        settings.neo4j_user,
+        settings.neo4j_password.get_secret_value(),
+        database=settings.neo4j_database,
+        pool=settings.neo4j_pool,
+    )
+
+
+__all__ = ["ConfigurationError", "Graphmem", "bring_up", "home_of", "migration_apply", "migration_status", "open_graphmem"]

@@ -220,8 +220,8 @@ class Book:
         self.put(replace(row, observations=(*row.observations, Observation(at, self.now, since))))
         self.seen.append(Seen(row.mid, at, since, case.statement.span))
 
-    def retract(self, row: Row) -> None:
-        self.put(replace(self.rows[row.mid], retracted_at=self.now))
+    def retract(self, row: Row, *, overruled: bool = False) -> None:
+        self.put(replace(self.rows[row.mid], retracted_at=self.now, overruled=overruled))
 
     def pend(self, pending: Pending) -> None:
         self.pendings[pending.row.mid] = pending
@@ -242,10 +242,15 @@ class Book:
         return [row for mid, row in self.rows.items() if mid in self.original and row != self.original[mid]]
 
 
+def begins(o: Observation, after: Ms) -> Ms:
+    """From when an observation holds, seen from a moment before it: from the start of what its words claim, if that lies after the moment."""
+    return o.since if o.since is not None and o.since > after else o.at
+
+
 def observations_after(book: Book, row: Row, start: Ms) -> list[Observation]:
-    """Observations of a row strictly after `start` and before the row ends, first first."""
+    """Observations of a row strictly after `start` and before the row ends, by when they begin."""
     end, _ = book.ledger.end(row, book.now)
-    return sorted((o for o in row.observations if start < o.at < end), key=lambda o: o.at)
+    return sorted((o for o in row.observations if start < begins(o, start) < end), key=lambda o: begins(o, start))
 
 
 __all__ = ["Book", "Case", "Judgement", "Limits", "Rule", "Trust", "counts", "last_observed", "opposers"]

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from graphmem.book import Book, Case, Copied, Judgement, observations_after
+from graphmem.book import Book, Case, Copied, Judgement, begins, observations_after
 from graphmem.memory import Kind, Verdict
-from graphmem.validity import Ms, Observation, Pending, Row, answer, counts, last_observed, same_thing
+from graphmem.validity import Ms, Observation, Pending, Row, answer, counts, last_observed, same_thing, spans
 
 
 def judge(case: Case, book: Book) -> Judgement:
@@ -138,7 +138,8 @@ def reinforced(case: Case, book: Book) -> Judgement | None:
         return None
     if case.start < held.valid_from:
         earlier = place(case, book)
-        book.observe(held, case)
+        if not case.claims:  # a claim has observed it already
+            book.observe(held, case)
         return Judgement(Verdict.REINFORCE, held.mid, reason=f"earlier_start:{earlier.mid}")
     book.observe(held, case)
     return Judgement(Verdict.REINFORCE, held.mid)
@@ -276,30 +277,40 @@ QUESTIONS: tuple[Callable[[Case, Book], Judgement | None], ...] = (
 def place(case: Case, book: Book) -> Row:
     """Record the statement as a row: overrule what its words claim, restate what was observed later, link what it replaces."""
     row = case.row(next(book.mids), book.next_version(case.slot))
-    if _claimed_by_another(case, book, row):
-        return book.create(replace(row, retracted_at=case.now))
-    if case.claims:
-        for other in _overruled(case, book, row):
-            book.retract(other)
-    before = _displaced(case, book)
-    again = [] if row.inset else _observed_later(case, book, row)
+    gone = _claimed_by_another(case, book, row)
+    again = _overrule(case, book, row, gone=gone) if case.claims else []
+    before = None if gone else _displaced(case, book)
+    if gone:
+        row = replace(row, retracted_at=case.now, overruled=True)
+    elif not row.inset:
+        again += _observed_later(case, book, row)
     book.create(row, before.mid if before is not None and not row.inset else None)
     for held, later in again:
-        _restate(book, held, later)
+        _restate(book, held, later, row.said_at if case.claims else row.valid_from)
     return row
 
 
-def _spans(row: Row) -> list[tuple[Ms, Ms]]:
-    """The (start, said_at) spans that a row and its later observations claim by their words."""
-    own = [(row.valid_from, row.said_at)] if row.claims else []
-    return own + [(o.since, o.at) for o in row.observations if o.since is not None]
+def _overrule(case: Case, book: Book, row: Row, *, gone: bool) -> list[tuple[Row, list[Observation]]]:
+    """Retract what the claimed span overrules; return what was stated again after it. Rows of the same value inside the span are observed."""
+    again = []
+    for other in _overruled(case, book, row):
+        later = observations_after(book, other, case.said_at)
+        again += [(other, later)] if later else []
+        book.retract(other, overruled=True)
+    if gone:
+        return again
+    held = book.told(case.slot, case.probe)
+    for same in [r for r in book.ledger.by_slot.get(case.slot, ()) if case.same_value(r) and not r.inset and counts(r, book.now)]:
+        if same is held or row.valid_from <= same.valid_from <= case.said_at:
+            book.observe(same, case)
+    return again
 
 
 def _related(case: Case, book: Book, row: Row) -> list[Row]:
-    """Counting rows of the slot with another value, and rows of the other polarity about the same thing."""
+    """Rows of the slot with another value, and rows of the other polarity about the same thing; counting ones, or overruled as they may be."""
     found = {r.mid: r for r in book.ledger.by_slot.get(case.slot, ()) if not case.same_value(r)}
     found |= {r.mid: r for r in book.ledger.by_thing[case.thing] if r.polarity != row.polarity and same_thing(r, row)}
-    return [r for r in found.values() if counts(r, book.now) and r.mid != row.mid]
+    return [r for r in found.values() if (counts(r, book.now) or r.overruled) and r.mid != row.mid]
 
 
 def _claimed_by_another(case: Case, book: Book, row: Row) -> bool:
@@ -307,7 +318,7 @@ def _claimed_by_another(case: Case, book: Book, row: Row) -> bool:
     if case.rule.policy != "versioned":
         return False
     return any(
-        since <= row.valid_from <= at and at > case.said_at for other in _related(case, book, row) for since, at in _spans(other)
+        since <= row.valid_from <= at and at > case.said_at for other in _related(case, book, row) for since, at in spans(other)
     )
 
 
@@ -315,7 +326,8 @@ def _overruled(case: Case, book: Book, row: Row) -> list[Row]:
     """Rows of other values that begin inside the claimed span and were said earlier; never on dual or review keys."""
     if case.rule.policy != "versioned":
         return []
-    return [r for r in _related(case, book, row) if row.valid_from <= r.valid_from <= case.said_at and r.said_at < case.said_at]
+    related = [r for r in _related(case, book, row) if counts(r, book.now)]
+    return [r for r in related if row.valid_from <= r.valid_from <= case.said_at and r.said_at < case.said_at]
 
 
 def _displaced(case: Case, book: Book) -> Row | None:
@@ -339,25 +351,28 @@ def _observed_later(case: Case, book: Book, row: Row) -> list[tuple[Row, list[Ob
     return found
 
 
-def _restate(book: Book, held: Row, later: list[Observation]) -> None:
+def _restate(book: Book, held: Row, later: list[Observation], after: Ms) -> None:
     """That row's value again from the observation that came after a late arrival, with the observations that follow it."""
     first = later[0]
+    start = begins(first, after)
     again = replace(
         held,
         mid=next(book.mids),
         version=book.next_version(held.slot),
         said_at=first.at,
-        valid_from=first.at,
+        valid_from=start,
         recorded_at=book.now,
         observations=tuple(later[1:]),
-        claims=False,
+        retracted_at=None,
+        overruled=False,
+        claims=start < first.at,
         inset=False,
         prev_mid=None,
         next_mid=None,
         more={**held.more, "restated": held.mid},
     )
     book.create(again)
-    book.copied.append(Copied(again.mid, held.mid, first.at, later[-1].at))
+    book.copied.append(Copied(again.mid, held.mid, min(o.at for o in later), max(o.at for o in later)))
 
 
 __all__ = ["QUESTIONS", "confirm", "is_late", "judge", "place"]

@@ -69,8 +69,25 @@ class Lexicon:
 
     def ckey(self, value: str, types: Sequence[str]) -> str:
         """Concept id when the value is a surface of one of these types (the first that has it), else the key of an open value."""
+        concept = self.resolve(value, types)
+        return concept.cid if concept else ckey_of_text(value)
+
+    def resolve(self, value: str, types: Sequence[str]) -> Concept | None:
+        """The one concept a value of these types names. None: an open value.
+
+        A thing that stands in two of the types (散步 / walking as hobby and sport: both main names shared) is the one of the
+        earlier type, whichever of its names was said.
+        """
         found = self.find(value, types) if types else ()
-        return found[0].cid if found else ckey_of_text(value)
+        if not found:
+            return None
+        concept = found[0]
+        for type_ in types[: types.index(concept.type)]:
+            zh, en = (self.by_surface.get(folded(name), ()) for name in (concept.zh, concept.en))
+            both = [c for c in zh if c.type == type_ and c in en]
+            if both:
+                return both[0]
+        return concept
 
 
 _SIBILANT = ("s", "x", "z", "ch", "sh", "o")

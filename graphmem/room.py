@@ -156,6 +156,12 @@ class Room:
             for key in [k for k in self._sessions if k[:2] == (scope.tenant, scope.user)]:
                 del self._sessions[key]
 
+    def forget_tenant(self, tenant: str) -> None:
+        """Drop what the process holds of a tenant's sessions."""
+        with self._lock:
+            for key in [k for k in self._sessions if k[0] == tenant]:
+                del self._sessions[key]
+
     def _keep(self, key: tuple[str, str, str], turns: tuple[StoredTurn, ...]) -> None:
         self._sessions[key] = turns
         self._sessions.move_to_end(key)

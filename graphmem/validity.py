@@ -57,6 +57,8 @@ class Row:
 
     retracted_at: Ms | None = None
     tombstoned_at: Ms | None = None
+    overruled: bool = False
+    """Retracted because a later statement claimed its time; what it claimed itself still overrules what was said before it."""
 
     until: Ms = OPEN
     current: bool = False
@@ -93,6 +95,12 @@ class Pending:
 
     def open(self) -> bool:
         return self.decided_at is None
+
+
+def spans(row: Row) -> list[tuple[Ms, Ms]]:
+    """The (start, said_at) spans that a row and its later observations claim by their words."""
+    own = [(row.valid_from, row.said_at)] if row.claims else []
+    return own + [(o.since, o.at) for o in row.observations if o.since is not None]
 
 
 def counts(row: Row, k: Ms) -> bool:
@@ -139,8 +147,9 @@ def opposed_from(row: Row, rivals: Iterable[Row], k: Ms) -> Ms | None:
 
 
 def last_observed(row: Row, t: Ms, k: Ms) -> Ms:
-    """When the value was last stated, as of (t, k); the row's own said_at and valid_from always count."""
-    return max(row.said_at, row.valid_from, *(o.at for o in row.observations if o.at <= t and o.recorded_at <= k))
+    """When the value was last stated, as of (t, k); the row's own said_at and valid_from always count, and so does a claimed span from its start."""
+    later = (o.at for o in row.observations if o.recorded_at <= k and (o.at if o.since is None else o.since) <= t)
+    return max(row.said_at, row.valid_from, *later)
 
 
 def lives(row: Row, t: Ms, k: Ms) -> bool:
@@ -244,12 +253,17 @@ def recached(ledger: Ledger, slots: Iterable[str], now: Ms) -> list[Row]:
     return [_cached(ledger, row, now) for slot in slots for row in ledger.by_slot.get(slot, ())]
 
 
+def _gone(row: Row) -> Ms:
+    """Until when a write must still see a retracted row: to the end of what it claimed, if it was overruled."""
+    return max([row.valid_from, *(at + 1 for _, at in spans(row))]) if row.overruled else row.valid_from
+
+
 def _cached(ledger: Ledger, row: Row, now: Ms) -> Row:
     observed = last_observed(row, OPEN, now)
     expires = None if row.lifetime is None else observed + row.lifetime
     if row.retracted_at is not None:
         return replace(
-            row, until=row.valid_from, current=False, planned=False, observed_at=observed, expires_at=None, status=Status.RETRACTED
+            row, until=_gone(row), current=False, planned=False, observed_at=observed, expires_at=None, status=Status.RETRACTED
         )
     until, by = ledger.end(row, now)
     opposed = ledger.opposed_from(row, now)

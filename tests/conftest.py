@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 import tempfile
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from graphmem import localdb
+from graphmem.app import Graphmem, open_graphmem
+from graphmem.scope import Scope
+from graphmem.settings import Settings
 from graphmem.stores.neo4j_probe import probe
 
 
@@ -60,3 +65,33 @@ def _assert_runs(server: Neo4jServer, when: str) -> None:
     if server.home is not None and localdb.status(server.home) is None:
         said = (server.home / "neo4j" / "console.log").read_text(encoding="utf-8", errors="replace")
         pytest.fail(f"the tests' Neo4j ended {when} this test; its last words:\n{said[-1500:]}")
+
+
+@pytest.fixture(scope="session")
+def graphmem(neo4j_server: Neo4jServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graphmem]:
+    """One façade for the whole session, in a data home of its own, over the real graph and the real vector engine. Nothing runs behind it."""
+    settings = settings_for(neo4j_server, tmp_path_factory.mktemp("home"))
+    with open_graphmem(settings, migrate=True) as opened:
+        yield opened
+
+
+@pytest.fixture
+def scope() -> Scope:
+    """A user in a tenant that no other test has."""
+    return Scope(new_tenant(), "user-1")
+
+
+def new_tenant() -> str:
+    return f"t-{uuid.uuid4().hex[:16]}"
+
+
+def settings_for(server: Neo4jServer, home: Path) -> Settings:
+    """The small set-up of the tests: the given server, one embedder, short leases."""
+    return Settings(
+        home=home,
+        neo4j_uri=server.uri,
+        neo4j_user=server.user,
+        neo4j_password=SecretStr(server.password),
+        embedders=("use",),
+        lease_seconds=1,
+    )

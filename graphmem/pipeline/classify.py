@@ -163,6 +163,9 @@ class Classifier:
             if value is not None and "titled" in rule.flags and not _titled(said.original(value.start, value.end)):
                 yield Refused(Reason.UNKNOWN_VALUE, f"{rule.id}.no_name")
                 continue
+            if value is not None and "surname" in rule.flags and said.text[value.start] not in self.reader.people.surnames:
+                yield Refused(Reason.UNKNOWN_VALUE, f"{rule.id}.no_name")
+                continue
             if value is None and not rule.flags & {"whole", "bare", "end"}:
                 yield Refused(Reason.UNKNOWN_VALUE, rule.id)
                 continue

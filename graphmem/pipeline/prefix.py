@@ -49,14 +49,14 @@ class PrefixReader:
     """Reads prefixes with the packs it was built from."""
 
     def __init__(self, people: People, words: Phrases) -> None:
-        self._people, self._words = people, words
+        self.people, self._words = people, words
 
     def person_at(self, text: str, i: int, original: Callable[[int, int], str]) -> Person | None:
         """The person named at text[i:], relatives of relatives and a following name included."""
-        word = self._people.words.at(text, i)
+        word = self.people.words.at(text, i)
         if word is None or (word[0].isascii() and i and text[i - 1].isascii() and text[i - 1].isalnum()):
             return None
-        role, end = self._people.roles[word], i + len(word)
+        role, end = self.people.roles[word], i + len(word)
         if role.kind in ("role", "other") and word[0].isascii() and word not in _NAMES_OF_KIN and not text[:i].endswith("the "):
             return None
         role, end = self._possessed(text, role, end)
@@ -75,12 +75,12 @@ class PrefixReader:
             if at == end and text[end : end + 1].isascii():
                 return role, end
             at = self._adjectives(text, at)
-            word = self._people.words.at(text, at)
-            if word is None or self._people.roles[word].kind in ("self", "pronoun"):
+            word = self.people.words.at(text, at)
+            if word is None or self.people.roles[word].kind in ("self", "pronoun"):
                 return role, end
             if not is_han(word[0]) and role.kind not in ("pronoun", "self") and text[end : end + 2] != "'s":
                 return role, end
-            role, end = self._chained(role, self._people.roles[word]), at + len(word)
+            role, end = self._chained(role, self.people.roles[word]), at + len(word)
 
     def _adjectives(self, text: str, at: int) -> int:
         while True:
@@ -96,7 +96,7 @@ class PrefixReader:
             return part
         if owner.kind == "pronoun":
             return Role(f"person:{owner.name}.{part.name}", "other") if owner.name != "you" else owner
-        name = self._people.chains.get((owner.name, part.name), "person")
+        name = self.people.chains.get((owner.name, part.name), "person")
         return Role(name if name != "person" else f"person:{owner.name}.{part.name}", "role")
 
     def _named(self, text: str, i: int, role: Role, end: int, original: Callable[[int, int], str]) -> Person:
@@ -117,9 +117,9 @@ class PrefixReader:
         return end
 
     def _han_name_end(self, text: str, at: int) -> int:
-        if text[at] in "小老阿" and at + 1 < len(text) and (text[at + 1] in self._people.surnames or text[at + 1] in _NICK) and self._words.at(text, at) is None:
+        if text[at] in "小老阿" and at + 1 < len(text) and (text[at + 1] in self.people.surnames or text[at + 1] in _NICK) and self._words.at(text, at) is None:
             return at + 2
-        if text[at] in self._people.surnames and self._words.at(text, at) is None:
+        if text[at] in self.people.surnames and self._words.at(text, at) is None:
             for length in (3, 2):
                 rest = text[at + length : at + length + 1]
                 if at + length <= len(text) and (not rest or self._words.at(text, at + length)) and all(map(is_han, text[at : at + length])):
@@ -132,7 +132,7 @@ class PrefixReader:
             end = self._han_name_end(text, i)
             return Person(f"person:{original(i, end)}", i, end) if end else None
         word = _latin_word(text, i)
-        if word in self._people.given and original(i, i + 1).isupper() and (i == 0 or not text[i - 1].isalnum()):
+        if word in self.people.given and original(i, i + 1).isupper() and (i == 0 or not text[i - 1].isalnum()):
             return Person(f"person:{original(i, i + len(word))}", i, i + len(word))
         return None
 

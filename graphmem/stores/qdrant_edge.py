@@ -91,6 +91,11 @@ class EdgeIndex:
                 if shard is not None:
                     shard.optimize()
 
+    def drop(self, tenant: str) -> None:
+        """Remove the tenant's collections; a missing one is fine."""
+        for collection in COLLECTIONS:
+            self._shards.drop(common.collection_name(tenant, collection))
+
     def close(self) -> None:
         """Close every shard and give the data home back; the next call opens it again."""
         self._shards.close()

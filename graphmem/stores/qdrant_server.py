@@ -98,6 +98,14 @@ class ServerIndex:
         with self._translated():
             self._client.get_collections()
 
+    def drop(self, tenant: str) -> None:
+        """Remove the tenant's collections; a missing one is fine."""
+        for collection in COLLECTIONS:
+            name = common.collection_name(tenant, collection)
+            with self._lock, self._translated():
+                self._client.delete_collection(name)
+            self._ensured.discard(name)
+
     def close(self) -> None:
         """Close the connections."""
         self._client.close()

@@ -10,17 +10,16 @@ from urllib.parse import quote
 from uuid import uuid4
 
 import pytest
-from graphmem.app import Graphmem, open_graphmem
 from pydantic import SecretStr
 from starlette.testclient import TestClient
 
 from api.main import create_app
+from graphmem.app import Graphmem, open_graphmem
 from graphmem.settings import Settings
 
 if TYPE_CHECKING:
     from tests.conftest import Neo4jServer
 
-AT = "2026-03-20T10:00:00+08:00"
 JSON = {"Content-Type": "application/json"}
 
 
@@ -50,7 +49,7 @@ def user(name: str) -> str:
 
 
 def say(service: TestClient, name: str, text: str, **more: object) -> dict[str, Any]:
-    told = service.post(f"{user(name)}/turns", json={"text": text, "role": "user", "at": AT, **more})
+    told = service.post(f"{user(name)}/turns", json={"text": text, "role": "user", **more})
     assert told.status_code == 200, told.text
     answer: dict[str, Any] = told.json()
     return answer
@@ -80,12 +79,12 @@ def total(service: TestClient, name: str) -> int:
 
 
 def test_a_memory_goes_its_whole_way_through_the_doors(service: TestClient) -> None:
-    heard = say(service, "alice", "我对青霉素过敏。", session_id="s-1", turn_id="t-1")
+    heard = say(service, "alice", "我对青霉素过敏。", session_id="s-1", turn_id="t-1", at="2024-07-15T10:00:00+08:00")
     memory = heard["stored"][0]["memory"]
     assert (memory["kind"], memory["key"], memory["status"]) == ("fact", "allergy", "active")
     assert listed(service, "alice") == service.get(f"{user('alice')}/latest/allergy").json()["items"]
     read = service.get(f"{user('alice')}/memories/{memory['mid']}")
-    assert read.json()["valid_from"] == "2026-03-20T02:00:00.000+00:00"
+    assert read.json()["valid_from"] == "2024-07-15T02:00:00.000+00:00"
     history = service.get(f"{user('alice')}/memories/{memory['mid']}/history").json()["items"]
     assert [m["mid"] for m in history] == [memory["mid"]]
     recalled = service.post(f"{user('alice')}/recall", json={"message": "我之前说过我对什么过敏?", "language": "zh"}).json()
@@ -150,7 +149,7 @@ def test_a_blank_search_is_refused_and_never_the_whole_store(service: TestClient
 def test_one_sentence_in_sixty_thousand_characters_is_found(service: TestClient) -> None:  # lng-01
     text = "今天天气不错。" * 4286 + "我对碘伏过敏。" + "今天天气不错。" * 4286
     heard = say(service, "alice", text)
-    assert [(s["memory"]["key"], s["memory"]["value"]) for s in heard["stored"]] == [("allergy", "碘伏")]
+    assert ("allergy", "碘伏") in [(s["memory"]["key"], s["memory"]["value"]) for s in heard["stored"]]
 
 
 def test_a_text_above_the_maximum_is_refused_whole(service: TestClient) -> None:
@@ -168,7 +167,9 @@ def test_a_very_long_search_is_shortened_and_says_so(service: TestClient) -> Non
 def test_emoji_are_kept_whole_and_half_characters_refused(service: TestClient) -> None:  # cjk-05
     value = state(service, "alice", "likes", "寿司🍣👍🏽", polarity="+")["memory"]["value"]
     assert value == "寿司🍣👍🏽"
-    say(service, "alice", "我喜欢寿司🍣👍🏽")
+    say(service, "alice", "我喜欢寿司🍣👍🏽", turn_id="t-1")
+    turns = service.post(f"{user('alice')}/recall", json={"message": "寿司", "mode": "evidence"}).json()["turns"]
+    assert [t["text"] for t in turns] == ["我喜欢寿司🍣👍🏽"]
     before = total(service, "alice")
     told = service.post(
         f"{user('alice')}/turns", content=b'{"role":"user","text":"\\u6211\\u559c\\u6b22\\u5bff\\u53f8\\ud83c"}', headers=JSON
@@ -183,8 +184,8 @@ def test_emoji_are_kept_whole_and_half_characters_refused(service: TestClient) -
     + [(q, None) for q in ("(糖", "糖~", "糖^2", "糖:盐", "糖*", "?", "\\", "&&", "||", "[1 TO", "{", "NOT")],
 )
 def test_no_character_of_a_query_is_an_operator(service: TestClient, graphmem: Graphmem, query: str, value: str | None) -> None:  # spc-02
-    say(service, "alice", "我喜欢糖/盐焗的菜")
-    say(service, "alice", "我写C++")
+    for text in ("我喜欢糖/盐焗的菜", "我写C++"):
+        assert say(service, "alice", text)["stored"], text
     graphmem.drain()
     values = found(service, "alice", query)
     assert value is None or any(value in v for v in values)
@@ -249,9 +250,9 @@ def test_two_hundred_and_fifty_memories_are_read_in_pages_of_a_hundred(service: 
 
 def test_a_batch_stores_the_good_turns_and_names_the_bad_one(service: TestClient) -> None:
     turns = [
-        {"text": "我对青霉素过敏。", "role": "user", "at": AT, "session_id": "s", "turn_id": "1"},
+        {"text": "我对青霉素过敏。", "role": "user", "session_id": "s", "turn_id": "1"},
         {"text": "", "role": "user", "session_id": "s", "turn_id": "2"},
-        {"text": "我住在上海。", "role": "user", "at": AT, "session_id": "s", "turn_id": "3"},
+        {"text": "我住在上海。", "role": "user", "session_id": "s", "turn_id": "3"},
     ]
     items = service.post(f"{user('alice')}/turns:batch", json={"turns": turns}).json()["items"]
     assert [i["outcome"] for i in items] == ["done", "error", "done"]

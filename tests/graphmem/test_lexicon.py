@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from pathlib import Path
@@ -10,9 +11,11 @@ import pytest
 
 from graphmem.errors import PackError
 from graphmem.lexicon import LEXICON, Concept, Lexicon, load_lexicon, number_variants
+from graphmem.ontology import load_ontology
 from graphmem.slot import folded
 
 LEXICONS = load_lexicon()
+DOCS = Path(__file__).parents[2] / "docs"
 
 BOUNDS = {
     ("drug", "allergen"): 300,
@@ -60,6 +63,9 @@ SMALL = {
     "marital_status": 5,
     "gender": 2,
 }
+
+HOMONYMS = {"animal:cricket"}
+"""One word for two things in one language only; the earlier type of the key wins there."""
 
 
 def is_han(text: str) -> bool:
@@ -178,6 +184,19 @@ def test_an_allergy_names_drugs_and_foods_by_their_own_concepts() -> None:
     assert LEXICONS.ckey("花粉", types) == "allergen:pollen"
 
 
+def test_every_concept_a_key_may_hold_is_the_same_in_both_languages() -> None:
+    for types in {key.types for key in load_ontology().keys if key.types}:
+        for concept in LEXICONS.concepts.values():
+            if concept.type in types:
+                found = {LEXICONS.ckey(concept.zh, types), LEXICONS.ckey(concept.en, types)}
+                assert len(found) == 1 or concept.cid in HOMONYMS, (types, concept)
+
+
+def test_a_thing_of_two_types_is_one_concept_for_a_key_whichever_name_was_said() -> None:
+    assert LEXICONS.ckey("brisk walking", ["hobby", "sport"]) == LEXICONS.ckey("散步", ["hobby", "sport"]) == "hobby:walking"
+    assert LEXICONS.ckey("brisk walking", ["sport"]) == "sport:walking"
+
+
 def test_a_value_outside_the_lexicon_or_its_types_is_an_open_value() -> None:
     assert LEXICONS.ckey("Fluffy  the Cat", ["animal"]) == "text:fluffy the cat"
     assert LEXICONS.ckey("武汉", ["drug"]) == "text:武汉"
@@ -293,6 +312,23 @@ def test_a_bad_pack_is_refused_with_file_line_and_what_is_allowed(tmp_path: Path
     error = refusal(pack(tmp_path, text, name))
     assert error.line == line
     assert says in error.detail
+
+
+@pytest.mark.parametrize("page", ["packs.md", "packs.zh-CN.md"])
+def test_the_examples_of_the_docs_load_and_their_mistakes_are_answered_as_printed(tmp_path: Path, page: str) -> None:
+    blocks = re.findall(r"^```(?:yaml)?\n(.*?)^```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    key = next(block for block in blocks if block.startswith("# gym.yaml"))
+    table = next(block for block in blocks if block.startswith("# type:"))
+    concepts = next(block for block in blocks if block.startswith("concepts:"))
+    answers = next(block for block in blocks if block.startswith("gym.yaml:")).splitlines()
+    good = pack(tmp_path, key + concepts, "gym.yaml")
+    assert load_ontology([good]).key("training_preference").types == ("training",)
+    assert load_lexicon([good, pack(tmp_path, table)]).ckey("举铁", ["training"]) == "training:strength"
+    with pytest.raises(PackError) as wrong_key:
+        load_ontology([pack(tmp_path, key.replace("chosen ", "single "), "gym.yaml")])
+    with pytest.raises(PackError) as wrong_word:
+        load_lexicon([pack(tmp_path, table + "training:gym\t撸铁\tgym\t举铁\n", "gym.tsv")])
+    assert [str(error.value).removeprefix(f"{tmp_path}/") for error in (wrong_key, wrong_word)] == answers
 
 
 def test_a_pack_that_is_not_utf8_is_refused_at_its_line(tmp_path: Path) -> None:
