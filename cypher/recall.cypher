@@ -10,52 +10,53 @@ WITH u, datetime.realtime().epochMillis AS db
 WITH u, CASE WHEN u.at.epochMillis > db THEN u.at.epochMillis ELSE db END AS now
 CALL (now) {
   CALL (now) {
-    MATCH (:User)-[r:FACT]->(m:Memory)
+    MATCH ()-[r:FACT]->(m)
     USING INDEX r:FACT(current_slot)
     WHERE r.current_slot STARTS WITH $prefix.FACT
     RETURN r, m
     UNION ALL
-    MATCH (:User)-[r:FACT]->(m:Memory)
+    MATCH ()-[r:FACT]->(m)
     USING INDEX r:FACT(planned_slot)
     WHERE r.planned_slot STARTS WITH $planned.FACT AND r.valid_from.epochMillis <= now
     RETURN r, m
     UNION ALL
-    MATCH (:User)-[r:FACT]->(m:Memory)
+    MATCH ()-[r:FACT]->(m)
     USING INDEX r:FACT(pending_slot)
     WHERE r.pending_slot STARTS WITH $prefix.FACT
     RETURN r, m
     UNION ALL
-    MATCH (:User)-[r:PREFERENCE]->(m:Memory)
+    MATCH ()-[r:PREFERENCE]->(m)
     USING INDEX r:PREFERENCE(current_slot)
     WHERE r.current_slot STARTS WITH $prefix.PREFERENCE
     RETURN r, m
     UNION ALL
-    MATCH (:User)-[r:PREFERENCE]->(m:Memory)
+    MATCH ()-[r:PREFERENCE]->(m)
     USING INDEX r:PREFERENCE(planned_slot)
     WHERE r.planned_slot STARTS WITH $planned.PREFERENCE AND r.valid_from.epochMillis <= now
     RETURN r, m
     UNION ALL
-    MATCH (:User)-[r:PREFERENCE]->(m:Memory)
+    MATCH ()-[r:PREFERENCE]->(m)
     USING INDEX r:PREFERENCE(pending_slot)
     WHERE r.pending_slot STARTS WITH $prefix.PREFERENCE
     RETURN r, m
     UNION ALL
-    MATCH (:User)-[r:CONTEXT]->(m:Memory)
+    MATCH ()-[r:CONTEXT]->(m)
     USING INDEX r:CONTEXT(current_slot)
     WHERE r.current_slot STARTS WITH $prefix.CONTEXT
     RETURN r, m
     UNION ALL
-    MATCH (:User)-[r:CONTEXT]->(m:Memory)
+    MATCH ()-[r:CONTEXT]->(m)
     USING INDEX r:CONTEXT(planned_slot)
     WHERE r.planned_slot STARTS WITH $planned.CONTEXT AND r.valid_from.epochMillis <= now
     RETURN r, m
     UNION ALL
-    MATCH (:User)-[r:CONTEXT]->(m:Memory)
+    MATCH ()-[r:CONTEXT]->(m)
     USING INDEX r:CONTEXT(pending_slot)
     WHERE r.pending_slot STARTS WITH $prefix.CONTEXT
     RETURN r, m
   }
-  RETURN collect({kind: type(r), mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+  WITH type(r) AS kind, r {.*} AS r, m {.value, .metadata} AS m
+  RETURN collect({kind: kind, mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
       version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
       ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, overruled: r.overruled, classed: r.classed, lifetime: r.lifetime,
       confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
@@ -77,22 +78,23 @@ WITH u, datetime.realtime().epochMillis AS db
 WITH u, CASE WHEN u.at.epochMillis > db THEN u.at.epochMillis ELSE db END AS now
 CALL (now) {
   CALL (now) {
-    MATCH (:User)-[r:PREFERENCE]->(m:Memory)
+    MATCH ()-[r:PREFERENCE]->(m)
     USING INDEX r:PREFERENCE(current_slot)
     WHERE r.current_slot STARTS WITH $prefix.PREFERENCE
     RETURN r, m
     UNION ALL
-    MATCH (:User)-[r:PREFERENCE]->(m:Memory)
+    MATCH ()-[r:PREFERENCE]->(m)
     USING INDEX r:PREFERENCE(planned_slot)
     WHERE r.planned_slot STARTS WITH $planned.PREFERENCE AND r.valid_from.epochMillis <= now
     RETURN r, m
     UNION ALL
-    MATCH (:User)-[r:PREFERENCE]->(m:Memory)
+    MATCH ()-[r:PREFERENCE]->(m)
     USING INDEX r:PREFERENCE(pending_slot)
     WHERE r.pending_slot STARTS WITH $prefix.PREFERENCE
     RETURN r, m
   }
-  RETURN collect({kind: type(r), mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+  WITH type(r) AS kind, r {.*} AS r, m {.value, .metadata} AS m
+  RETURN collect({kind: kind, mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
       version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
       ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, overruled: r.overruled, classed: r.classed, lifetime: r.lifetime,
       confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
@@ -112,71 +114,74 @@ RETURN now, u.rev AS rev, rows;
 OPTIONAL MATCH (u:User {tenant_id: $tenant_id, user_id: $user_id})
 WITH u, datetime.realtime().epochMillis AS db
 WITH u, CASE WHEN u.at.epochMillis > db THEN u.at.epochMillis ELSE db END AS now
-CALL (now) {
-  CALL (now) {
+CALL (u, now) {
+  CALL (u, now) {
     UNWIND $prefixes.FACT AS prefix
-    MATCH (:User)-[r:FACT]->(m:Memory)
+    MATCH ()-[r:FACT]->(m)
     USING INDEX r:FACT(current_slot)
     WHERE r.current_slot STARTS WITH prefix
     RETURN r, m
     UNION ALL
-    MATCH (:User)-[r:FACT]->(m:Memory)
+    MATCH ()-[r:FACT]->(m)
     USING INDEX r:FACT(planned_slot)
     WHERE r.planned_slot STARTS WITH $planned.FACT AND r.valid_from.epochMillis <= now
     RETURN r, m
     UNION ALL
-    MATCH (:User)-[r:FACT]->(m:Memory)
+    MATCH ()-[r:FACT]->(m)
     USING INDEX r:FACT(pending_slot)
     WHERE r.pending_slot STARTS WITH $planned.FACT
     RETURN r, m
     UNION ALL
     UNWIND $prefixes.PREFERENCE AS prefix
-    MATCH (:User)-[r:PREFERENCE]->(m:Memory)
+    MATCH ()-[r:PREFERENCE]->(m)
     USING INDEX r:PREFERENCE(current_slot)
     WHERE r.current_slot STARTS WITH prefix
     RETURN r, m
     UNION ALL
-    MATCH (:User)-[r:PREFERENCE]->(m:Memory)
+    MATCH ()-[r:PREFERENCE]->(m)
     USING INDEX r:PREFERENCE(planned_slot)
     WHERE r.planned_slot STARTS WITH $planned.PREFERENCE AND r.valid_from.epochMillis <= now
     RETURN r, m
     UNION ALL
-    MATCH (:User)-[r:PREFERENCE]->(m:Memory)
+    MATCH ()-[r:PREFERENCE]->(m)
     USING INDEX r:PREFERENCE(pending_slot)
     WHERE r.pending_slot STARTS WITH $planned.PREFERENCE
     RETURN r, m
     UNION ALL
     UNWIND $prefixes.CONTEXT AS prefix
-    MATCH (:User)-[r:CONTEXT]->(m:Memory)
+    MATCH ()-[r:CONTEXT]->(m)
     USING INDEX r:CONTEXT(current_slot)
     WHERE r.current_slot STARTS WITH prefix
     RETURN r, m
     UNION ALL
-    MATCH (:User)-[r:CONTEXT]->(m:Memory)
+    MATCH ()-[r:CONTEXT]->(m)
     USING INDEX r:CONTEXT(planned_slot)
     WHERE r.planned_slot STARTS WITH $planned.CONTEXT AND r.valid_from.epochMillis <= now
     RETURN r, m
     UNION ALL
-    MATCH (:User)-[r:CONTEXT]->(m:Memory)
+    MATCH ()-[r:CONTEXT]->(m)
     USING INDEX r:CONTEXT(pending_slot)
     WHERE r.pending_slot STARTS WITH $planned.CONTEXT
     RETURN r, m
     UNION ALL
     UNWIND $mids AS mid
-    MATCH (m:Memory {tenant_id: $tenant_id, mid: mid})<-[r:FACT|PREFERENCE|CONTEXT]-(o:User)
-    WHERE o.tenant_id = $tenant_id AND o.user_id = $user_id
+    MATCH (m:Memory {tenant_id: $tenant_id, mid: mid})<-[r:FACT|PREFERENCE|CONTEXT]-(o)
+    USING INDEX m:Memory(tenant_id, mid)
+    WHERE o = u
     RETURN r, m
     UNION ALL
     MATCH (o:Outbox {tenant_id: $tenant_id, user_id: $user_id})
     WITH o
     ORDER BY o.pending_at DESC
     LIMIT $fresh
-    MATCH (m:Memory {tenant_id: $tenant_id, mid: o.ref})<-[r:FACT|PREFERENCE|CONTEXT]-(x:User)
-    WHERE x.tenant_id = $tenant_id AND x.user_id = $user_id AND r.current_slot IS NOT NULL
+    MATCH (m:Memory {tenant_id: $tenant_id, mid: o.ref})<-[r:FACT|PREFERENCE|CONTEXT]-(x)
+    USING INDEX m:Memory(tenant_id, mid)
+    WHERE x = u AND r.current_slot IS NOT NULL
     RETURN r, m
   }
   WITH DISTINCT r, m
-  RETURN collect({kind: type(r), mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+  WITH type(r) AS kind, r {.*} AS r, m {.value, .metadata} AS m
+  RETURN collect({kind: kind, mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
       version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
       ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, overruled: r.overruled, classed: r.classed, lifetime: r.lifetime,
       confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,

@@ -30,7 +30,17 @@ RETURN collect({ref: t.ref, turn_id: t.turn_id, session_id: t.session_id, role: 
 // purpose: a memory was forgotten: blank the spans it cites in its turns; the refs come back so that their vectors are made again.
 MATCH (m:Memory {tenant_id: $tenant_id, mid: $mid})<-[:FACT|PREFERENCE|CONTEXT]-(:User {tenant_id: $tenant_id, user_id: $user_id})
 MATCH (m)-[f:FROM_SOURCE]->(t:Turn)
-SET t.blanks = coalesce(t.blanks, []) + coalesce(f.span, [0, size(t.text)])
+SET t.blanks = coalesce(t.blanks, []) + [$mid + '|' + toString(coalesce(f.span[0], 0)) + '|' + toString(coalesce(f.span[1], size(t.text)))]
+RETURN collect(DISTINCT t.ref) AS refs;
+
+// name: restore_spans
+// mode: write
+// scope: user
+// params: tenant_id STRING, user_id STRING, mid STRING
+// purpose: a forgotten memory came back: its spans are readable again.
+MATCH (m:Memory {tenant_id: $tenant_id, mid: $mid})<-[:FACT|PREFERENCE|CONTEXT]-(:User {tenant_id: $tenant_id, user_id: $user_id})
+MATCH (m)-[:FROM_SOURCE]->(t:Turn)
+SET t.blanks = [b IN coalesce(t.blanks, []) WHERE NOT b STARTS WITH $mid + '|']
 RETURN collect(DISTINCT t.ref) AS refs;
 
 // name: store_receipt

@@ -62,7 +62,10 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Remember:
-    """A deliberate statement (`POST memories`). value None is an end of the slot. arity is needed for keys outside the ontology."""
+    """A deliberate statement (`POST memories`). value None is an end of the slot. arity is needed for keys outside the ontology.
+
+    ends: this value ended ("no longer have the dog"), others of the key stay.
+    """
 
     key: str
     value: str | None
@@ -79,13 +82,17 @@ class Remember:
     verified: bool | None = None
     expected_version: int | None = None
     metadata: Mapping[str, object] = field(default_factory=dict)
+    ends: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
+    """What was kept of a turn. `span`: where it was said, half-open offsets into the text as sent."""
+
     memory: Memory
     verdict: Verdict
     supersedes: str | None = None
+    span: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

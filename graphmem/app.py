@@ -33,7 +33,8 @@ from graphmem.answers import (
 )
 from graphmem.check import Checker, CheckReport
 from graphmem.errors import ConfigurationError, GraphmemError, InvalidInputError, NotFoundError, UnavailableError
-from graphmem.memory import Kind, Turn
+from graphmem.lifecycle import Lifecycle, Swept
+from graphmem.memory import Kind, Turn, to_ms, utc
 from graphmem.ontology import Ontology
 from graphmem.pipeline.inject import Injector
 from graphmem.ports import CandidateIndex, Embedder
@@ -41,13 +42,14 @@ from graphmem.projection import Projection, State
 from graphmem.reading import Reading
 from graphmem.recall.recall import Recall, Seeing, receipt_json
 from graphmem.remember import Keeper
-from graphmem.room import Room
+from graphmem.room import Room, check_key
 from graphmem.scope import Scope
 from graphmem.settings import Settings
 from graphmem.stores import keys, migrations
 from graphmem.stores.embedders import make_embedders
 from graphmem.stores.embedding import sizes, vectors_for
 from graphmem.stores.neo4j_base import Neo4j
+from graphmem.stores.neo4j_lifecycle import Neo4jSweeper
 from graphmem.stores.neo4j_outbox import Neo4jOutbox
 from graphmem.stores.neo4j_probe import probe
 from graphmem.stores.neo4j_read import Neo4jReader
@@ -56,6 +58,8 @@ from graphmem.stores.qdrant_edge import EdgeIndex
 
 BATCH_MAX = 500
 """Turns of one batch (api.md)."""
+
+Migration = migrations.Migration
 
 WIPE_BATCH = 2_000
 """Nodes that one transaction of a wipe deletes."""
@@ -76,6 +80,7 @@ class Graphmem:
         self._names = [e.name for e in embedders]
         self._reading = Reading(self.room, self.reader)
         self._injector = Injector(self.room, self.writer, self.reader)
+        self._lifecycle = Lifecycle(self.room, self.writer, self.reader, Neo4jSweeper(neo4j, self.outbox))
         self._keeper = Keeper(self.room, self.writer, self.reader, self._shape)
         seeing = Seeing(index, embedders, lambda e, text: vectors_for(e, text, query=True), self._pseudonym)
         self._after = _Afterwards(self._store_receipt)
@@ -109,6 +114,8 @@ class Graphmem:
 
     def inject(self, scope: Scope, turn: Turn, *, key: str | None = None, explain: bool = False) -> Injected:
         """Hear one turn; see Injector.inject."""
+        check_key(key)
+        self.room.check_turn(turn)
         return self._injector.inject(scope, turn, key=key, explain=explain)
 
     def inject_batch(self, scope: Scope, turns: Sequence[Turn]) -> tuple[BatchItem, ...]:
@@ -141,6 +148,18 @@ class Graphmem:
     def forget(self, scope: Scope, mid: str, *, if_match: str | None = None) -> None:
         """Make one memory unreadable at once on every path."""
         self._keeper.forget(scope, mid, if_match=if_match)
+
+    def retract(self, scope: Scope, mid: str) -> Memory:
+        """It was never so; see Lifecycle.retract."""
+        return self._lifecycle.retract(scope, mid)
+
+    def undelete(self, scope: Scope, mid: str) -> Memory:
+        """Bring a forgotten memory back within 72 h; see Lifecycle.undelete."""
+        return self._lifecycle.undelete(scope, mid)
+
+    def sweep(self, now: datetime | None = None, progress: Callable[[int], None] | None = None) -> Swept:
+        """Tidy what reads already know; see Lifecycle.sweep."""
+        return self._lifecycle.sweep(to_ms(utc(now or datetime.now(UTC))), progress)
 
     # --- read
 
@@ -269,7 +288,8 @@ class Graphmem:
     def _shape(self, tenant: str, key: str, kind: Kind, arity: str) -> tuple[Kind, str]:
         if (tenant, key) not in self._shapes:
             found = self.neo4j.write_one("open_key", {"tenant_id": tenant, "key": key, "kind": kind.value, "arity": arity})
-            assert found is not None
+            if found is None:
+                raise GraphmemError("an open key could not be registered", code="store_fault")
             self._shapes[(tenant, key)] = (Kind(found["kind"]), found["arity"])
         return self._shapes[(tenant, key)]
 
@@ -382,7 +402,10 @@ def open_graphmem(settings: Settings | None = None, *, migrate: bool | None = No
         if warm:
             neo4j.explain_all()
         index = open_index(settings, dimensions)
-        return Graphmem(settings, neo4j, index, embedders, keys.load_master(home))
+        made = Graphmem(settings, neo4j, index, embedders, keys.load_master(home))
+        if warm:
+            made.room.extractor  # noqa: B018 - packs are read now: a bad one refuses the start and not the first turn
+        return made
     except BaseException:
         neo4j.close()
         raise
@@ -425,4 +448,4 @@ def _connect(settings: Settings) -> Neo4j:
     )
 
 
-__all__ = ["ConfigurationError", "Graphmem", "bring_up", "home_of", "migration_apply", "migration_status", "open_graphmem"]
+__all__ = ["ConfigurationError", "Graphmem", "Migration", "bring_up", "home_of", "migration_apply", "migration_status", "open_graphmem"]

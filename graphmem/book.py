@@ -243,14 +243,15 @@ class Book:
 
 
 def begins(o: Observation, after: Ms) -> Ms:
-    """From when an observation holds, seen from a moment before it: from the start of what its words claim, if that lies after the moment."""
-    return o.since if o.since is not None and o.since > after else o.at
+    """From when an observation holds, seen from a moment: from the start of what its words claim, unless that lies before the moment."""
+    return o.since if o.since is not None and o.since >= after else o.at
 
 
-def observations_after(book: Book, row: Row, start: Ms) -> list[Observation]:
-    """Observations of a row strictly after `start` and before the row ends, by when they begin."""
+def observations_after(book: Book, row: Row, start: Ms, said_at: Ms) -> list[Observation]:
+    """Observations of a row that begin after `start` (a claim: at it or after) and before the row ends, said after `said_at`, in order."""
     end, _ = book.ledger.end(row, book.now)
-    return sorted((o for o in row.observations if start < begins(o, start) < end), key=lambda o: begins(o, start))
+    found = (o for o in row.observations if o.at > max(start, said_at) and begins(o, start) < end)
+    return sorted(found, key=lambda o: begins(o, start))
 
 
 __all__ = ["Book", "Case", "Judgement", "Limits", "Rule", "Trust", "counts", "last_observed", "opposers"]

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from graphmem.ports import COLLECTIONS, CandidateIndex, MemoryReader
 from graphmem.scope import Scope
-from graphmem.validity import Ledger, Ms, Row, counts, recached
+from graphmem.validity import Ledger, Ms, Row, counts, lapses, recached
 from graphmem.writing import Snapshot
 
 MOST = 1000
@@ -135,16 +135,16 @@ def _caches(tenant: str, row: Row, right: Row, now: Ms) -> list[Break]:
     if row.retracted_at is not None and row.retracted_at < row.recorded_at:
         found.append(Break("retracted_before_recorded", tenant, row.mid, row.slot))
     due = row.planned and row.valid_from <= now
-    lapsed = row.current and not right.current and right.expires_at is not None and right.expires_at <= now
-    over = row.current and right.ends_at is not None and right.ends_at <= now
-    if not (due or lapsed or over):  # a plan that is due, a lapsed or ended row: caches may lag until the next write or sweep
+    end = lapses(right, now)
+    lapsed = row.current and not right.current and end is not None and end <= now
+    if not (due or lapsed):  # a plan that is due, a lapsed or ended row: caches may lag until the next write or sweep
         if row.current and not right.current:
             found.append(Break("current_but_not_holding", tenant, row.mid, row.slot))
         if right.current and not row.current and counts(row, now):
             found.append(Break("holding_but_not_current", tenant, row.mid, row.slot))
     if row.until != right.until:
         found.append(Break("wrong_end", tenant, row.mid, f"until {row.until}, must be {right.until}"))
-    if row.expires_at != right.expires_at and row.retracted_at is None:
+    if row.expires_at != right.expires_at and row.current and right.current:
         found.append(Break("wrong_expiry", tenant, row.mid, f"expires {row.expires_at}, must be {right.expires_at}"))
     return found
 

@@ -286,7 +286,7 @@ def place(case: Case, book: Book) -> Row:
         again += _observed_later(case, book, row)
     book.create(row, before.mid if before is not None and not row.inset else None)
     for held, later in again:
-        _restate(book, held, later, row.said_at if case.claims else row.valid_from)
+        _restate(book, held, later, row.valid_from)
     return row
 
 
@@ -294,7 +294,7 @@ def _overrule(case: Case, book: Book, row: Row, *, gone: bool) -> list[tuple[Row
     """Retract what the claimed span overrules; return what was stated again after it. Rows of the same value inside the span are observed."""
     again = []
     for other in _overruled(case, book, row):
-        later = observations_after(book, other, case.said_at)
+        later = observations_after(book, other, row.valid_from, case.said_at)
         again += [(other, later)] if later else []
         book.retract(other, overruled=True)
     if gone:
@@ -345,7 +345,7 @@ def _observed_later(case: Case, book: Book, row: Row) -> list[tuple[Row, list[Ob
     opposed = [] if row.is_end else book.opposites(row, row.valid_from)
     found = []
     for held in {r.mid: r for r in (follows, *opposed) if r is not None and not r.is_end and not case.same_value(r)}.values():
-        later = [o for o in observations_after(book, held, row.valid_from) if not (case.claims and o.at <= case.said_at)]
+        later = observations_after(book, held, row.valid_from, case.said_at if case.claims else row.valid_from)
         if later:
             found.append((held, later))
     return found

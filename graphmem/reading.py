@@ -5,17 +5,17 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 
 from graphmem.answers import Latest, Memory, MemoryFilter, Page
 from graphmem.errors import InvalidInputError, NotFoundError
-from graphmem.memory import MILLISECOND, Kind, Status, to_ms, utc
+from graphmem.memory import Status, to_ms, utc
 from graphmem.ports import MemoryReader
-from graphmem.room import Room
+from graphmem.room import Room, check_time
 from graphmem.scope import Scope
 from graphmem.telling import Teller, visible
-from graphmem.validity import Ledger, Ms, Pending, Row, shown, told
+from graphmem.validity import Ledger, Ms, Pending, shown
 from graphmem.writing import Snapshot
 
 PAGE_MAX = 100
@@ -67,6 +67,7 @@ class Reading:
 
     def view(self, scope: Scope, as_of: datetime | None, known_at: datetime | None) -> tuple[Teller, tuple[Pending, ...], int]:
         """Everything of a user at a past (as_of, known_at)."""
+        check_time(known_at, "known_at")
         snapshot = self._reader.history(scope, None if known_at is None else to_ms(utc(known_at)))
         t, k = when(snapshot.now, as_of, known_at)
         return Teller(self._room.ontology, Ledger(snapshot.rows), t, k), snapshot.pendings, snapshot.rev
@@ -75,13 +76,14 @@ class Reading:
         if where.as_of is not None or where.known_at is not None or where.status not in (None, Status.PENDING):
             return self.view(scope, where.as_of, where.known_at)
         snapshot = self._reader.latest(scope, where.kind, where.key, where.subject)
-        return Teller(self._room.ontology, Ledger(snapshot.rows), snapshot.now, snapshot.now), snapshot.pendings, snapshot.rev
+        teller = Teller(self._room.ontology, Ledger(snapshot.rows), snapshot.now, snapshot.now, bounded=True)
+        return teller, snapshot.pendings, snapshot.rev
 
     def _listed(self, teller: Teller, pendings: Iterable[Pending], where: MemoryFilter) -> list[Memory]:
         if where.status is Status.PENDING:
             return self._shown(teller, pendings)
         if where.status is None:
-            return [_tell(teller)(r) for r in teller.ledger.all_told(teller.t, teller.k)]
+            return [teller.tell(r) for r in teller.ledger.all_told(teller.t, teller.k)]
         rows = [r for r in teller.ledger.rows if visible(r, teller.k) and teller.ledger.status(r, teller.t, teller.k) is where.status]
         decided = [teller.pending(p) for p in pendings if p.row.tombstoned_at is None and not p.open() and p.row.recorded_at <= teller.k]
         return [teller.memory(r) for r in rows] + [m for m in decided if m.status is where.status]
@@ -108,6 +110,8 @@ class Reading:
 
 def when(now: Ms, as_of: datetime | None, known_at: datetime | None) -> tuple[Ms, Ms]:
     """(t, k) of a question: both now by default; known_at alone sets as_of too."""
+    check_time(as_of, "as_of")
+    check_time(known_at, "known_at")
     k = now if known_at is None else to_ms(utc(known_at))
     t = to_ms(utc(as_of)) if as_of is not None else (k if known_at is not None else now)
     return t, k
@@ -116,12 +120,6 @@ def when(now: Ms, as_of: datetime | None, known_at: datetime | None) -> tuple[Ms
 def check_limit(limit: int) -> None:
     if not 1 <= limit <= PAGE_MAX:
         raise InvalidInputError(f"limit lies between 1 and {PAGE_MAX}", field="limit")
-
-
-def _tell(teller: Teller) -> Callable[[Row], Memory]:
-    """Rows with observations come from a full read and are told from the ledger; those of a bounded read from their caches."""
-    full = any(r.observations or not r.current for r in teller.ledger.rows)
-    return teller.memory if full else teller.current
 
 
 def _matches(m: Memory, where: MemoryFilter) -> bool:
@@ -154,4 +152,4 @@ def _cursor(cursor: str | None) -> tuple[int, str] | None:
     return at, mid
 
 
-__all__ = ["MILLISECOND", "Kind", "Reading", "told", "when"]
+__all__ = ["Reading", "when"]

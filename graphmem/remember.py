@@ -16,7 +16,7 @@ from graphmem.ids import many, uuid7
 from graphmem.memory import MILLISECOND, Kind, Provenance, SourceKind, Statement, Verdict, to_ms, utc
 from graphmem.ontology import LIFETIME
 from graphmem.ports import MemoryReader, MemoryWriter, Operation
-from graphmem.room import Room, check_characters
+from graphmem.room import Room, check_characters, check_key, check_metadata, check_source, check_time, check_zone
 from graphmem.scope import Scope
 from graphmem.slot import operation_id
 from graphmem.telling import Teller, with_origin
@@ -40,6 +40,7 @@ class Keeper:
 
     def remember(self, scope: Scope, ask: Remember, *, key: str | None = None) -> Remembered:
         """Judge and store one deliberate statement; see answers.Remembered. Under the confidence to be stored only a question comes out."""
+        check_key(key)
         self._check(ask)
         statement, rule = self._statement(scope, ask)
         if ask.confidence < self._room.settings.store_threshold:
@@ -79,10 +80,16 @@ class Keeper:
             check_characters(text, name)
         if not 0 <= ask.confidence <= 1:
             raise InvalidInputError("confidence lies between 0 and 1", field="confidence")
+        for name, at in (("valid_from", ask.valid_from), ("valid_to", ask.valid_to), ("said_at", ask.said_at)):
+            check_time(at, name)
         if ask.valid_from is not None and ask.valid_to is not None and ask.valid_to <= ask.valid_from:
             raise InvalidInputError("valid_to lies after valid_from", field="valid_to")
         if ask.source is None:
             raise InvalidInputError("no source, no memory: say where it comes from", field="source", code="no_source")
+        check_source(ask.source)
+        check_metadata(ask.metadata)
+        if ask.zone is not None:
+            check_zone(ask.zone)
 
     def _statement(self, scope: Scope, ask: Remember) -> tuple[Statement, Rule]:
         known = self._room.ontology.get(ask.key)
@@ -102,7 +109,7 @@ class Keeper:
             ckey=ckey,
             subject=ask.subject,
             polarity=ask.polarity,
-            is_end=ask.value is None,
+            is_end=ask.value is None or ask.ends,
             start=_utc(ask.valid_from),
             ends_at=_utc(ask.valid_to),
             confidence=ask.confidence,

@@ -8,7 +8,8 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
-from datetime import datetime
+from datetime import UTC, datetime
+from typing import cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from graphmem.book import Book, Limits, Trust
@@ -52,8 +53,8 @@ class Room:
                 self._extractor = Extractor(self.ontology, self.lexicon)
             return self._extractor
 
-    def hear(self, turn: Turn, said_at: datetime, zone: ZoneInfo, context: Sequence[Turn]) -> Heard:
-        return self.extractor.hear(turn, said_at, zone, context, threshold=self.settings.store_threshold)
+    def hear(self, turn: Turn, said_at: datetime, zone: tzinfo, context: Sequence[Turn]) -> Heard:
+        return self.extractor.hear(turn, said_at, cast(ZoneInfo, zone), context, threshold=self.settings.store_threshold)
 
     def ask(self, key: str, value: str) -> Text2:
         """The follow-up question of a key about a value."""
@@ -80,19 +81,25 @@ class Room:
             raise InvalidInputError(f"a turn holds at most {self.settings.max_text} characters", field="text", code="text_too_long")
         check_characters(text, "text")
 
+    def check_turn(self, turn: Turn) -> None:
+        """Refuse a turn whose ids, time, source or metadata could not be stored; its text is check_text's."""
+        for name, text in (("session_id", turn.session_id), ("turn_id", turn.turn_id), ("answers", turn.answers), ("speaker", turn.speaker)):
+            check_id(text, name)
+        check_time(turn.at, "at")
+        check_source(turn.source)
+        check_metadata(turn.metadata)
+
     def zone_of(self, turn: Turn) -> str:
         """The speaker's zone: the request's, else the offset of `at`, else the tenant's."""
         if turn.zone is not None:
-            try:
-                ZoneInfo(turn.zone)
-            except (ZoneInfoNotFoundError, ValueError, OSError) as fault:
-                raise InvalidInputError(f"'{turn.zone}' is no time zone (IANA name)", field="zone") from fault
-            return turn.zone
+            return check_zone(turn.zone)
         offset = turn.at.utcoffset() if turn.at is not None else None
-        if offset is not None and offset.total_seconds() and offset.total_seconds() % 3600 == 0:
-            hours = int(offset.total_seconds() // 3600)
-            return f"Etc/GMT{-hours:+d}"
-        return self.settings.zone
+        if not offset:
+            return self.settings.zone
+        minutes = int(offset.total_seconds() // 60)
+        if minutes % 60 == 0 and -12 <= minutes // 60 <= 14:
+            return f"Etc/GMT{-(minutes // 60):+d}"
+        return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02d}:{abs(minutes) % 60:02d}"
 
     def trust(self, scope: Scope, source: Provenance | None, verified: bool | None, s: Statement) -> Trust:
         """What vouches for a statement: the source, the principal, the calling application's own check where its domain is trusted."""
@@ -169,6 +176,14 @@ class Room:
             self._sessions.popitem(last=False)
 
 
+def tz_of(zone: str) -> tzinfo:
+    """The zone of an IANA name or of an offset such as +05:30."""
+    if zone[:1] in "+-" and zone[3:4] == ":":
+        minutes = int(zone[1:3]) * 60 + int(zone[4:6])
+        return timezone(timedelta(minutes=-minutes if zone[0] == "-" else minutes))
+    return ZoneInfo(zone)
+
+
 def check_characters(text: str, field: str) -> None:
     """Refuse lone surrogates and control characters other than line breaks and tabs."""
     for c in text:
@@ -176,6 +191,61 @@ def check_characters(text: str, field: str) -> None:
             raise InvalidInputError("the text holds a lone surrogate, which is no character", field=field, code="bad_character")
         if c < " " and c not in "\n\r\t":
             raise InvalidInputError("the text holds a control character", field=field, code="bad_character")
+
+
+ID_MAX = 256
+"""Characters of an id a caller gives (api.md); longer ones would not fit an index entry together."""
+
+
+def check_id(text: str | None, field: str) -> None:
+    """Refuse an id that is empty, too long, or holds what check_characters refuses."""
+    if text is None:
+        return
+    if not isinstance(text, str) or not 1 <= len(text) <= ID_MAX:
+        raise InvalidInputError(f"{field} is text of 1 to {ID_MAX} characters", field=field)
+    check_characters(text, field)
+
+
+def check_key(key: str | None) -> None:
+    """Refuse an idempotency key with characters that are none; its length is the caller's."""
+    if key is not None:
+        check_characters(key, "idempotency_key")
+
+
+def check_source(source: Provenance | None) -> None:
+    """Refuse a source whose reference or principal could not be stored."""
+    if source is not None:
+        check_id(source.ref, "source/ref")
+        check_id(source.verified_by, "source/verified_by")
+
+
+def check_time(at: datetime | None, field: str) -> None:
+    """Refuse a time without offset, and one that lies outside the years 1 to 9999 in UTC."""
+    if at is None:
+        return
+    if at.tzinfo is None or at.utcoffset() is None:
+        raise InvalidInputError(f"{field} needs an offset from UTC", field=field, code="naive_time")
+    try:
+        at.astimezone(UTC)
+    except OverflowError as fault:
+        raise InvalidInputError(f"{field} lies outside the years 1 to 9999", field=field) from fault
+
+
+def check_zone(zone: str) -> str:
+    """The zone itself; InvalidInputError when it is no IANA name."""
+    try:
+        ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as fault:
+        raise InvalidInputError(f"'{zone}' is no time zone (IANA name)", field="zone") from fault
+    return zone
+
+
+def check_metadata(metadata: Mapping[str, object]) -> None:
+    """Refuse metadata that JSON cannot hold, or that holds lone surrogates."""
+    try:
+        json.dumps(dict(metadata), ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as fault:
+        raise InvalidInputError("metadata is an object that JSON can hold", field="metadata") from fault
 
 
 def language_of(text: str) -> Language:

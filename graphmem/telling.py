@@ -12,7 +12,7 @@ from typing import cast
 from graphmem.answers import Memory
 from graphmem.memory import MILLISECOND, Kind, Provenance, SourceKind, Statement, Status, Text2, from_ms
 from graphmem.ontology import Key, Ontology
-from graphmem.validity import OPEN, Ledger, Ms, Pending, Row
+from graphmem.validity import OPEN, Ledger, Ms, Pending, Row, lapses
 from graphmem.writing import Origin
 
 
@@ -43,8 +43,12 @@ def weight(confidence: float, decay: timedelta | None, observed: Ms, now: Ms) ->
 class Teller:
     """Tells rows of one user at one (t, k)."""
 
-    def __init__(self, ontology: Ontology, ledger: Ledger, t: Ms, k: Ms) -> None:
-        self.ontology, self.ledger, self.t, self.k = ontology, ledger, t, k
+    def __init__(self, ontology: Ontology, ledger: Ledger, t: Ms, k: Ms, *, bounded: bool = False) -> None:
+        self.ontology, self.ledger, self.t, self.k, self.bounded = ontology, ledger, t, k, bounded
+
+    def tell(self, row: Row) -> Memory:
+        """A row from a full read, or from a bounded one (its neighbours are then in the caches)."""
+        return self.current(row) if self.bounded else self.memory(row)
 
     def memory(self, row: Row) -> Memory:
         """A row as the memory it is for (t, k)."""
@@ -116,10 +120,10 @@ class Teller:
             recorded_at=from_ms(row.recorded_at),
             closed_at=closed_at,
             observed_at=from_ms(observed),
-            expires_at=_time(row.expires_at),
+            expires_at=_time(lapses(row, self.k)),
             confidence=row.confidence,
             weight=round(weight(row.confidence, decay, observed, self.t), 6),
-            evidence_count=max(1 + len(row.observations), cast(int, more.get("evidence") or 1)),
+            evidence_count=cast(int, more["evidence"]) if self.bounded and "evidence" in more else 1 + len(row.observations),
             standing=row.standing,
             owner_domain=str(more.get("owner_domain", "default")),
             zone=str(more.get("zone", "UTC")),

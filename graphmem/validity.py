@@ -167,6 +167,12 @@ def told(row: Row, rivals: Iterable[Row], t: Ms, k: Ms) -> bool:
     return opposed is None or opposed > t
 
 
+def lapses(row: Row, k: Ms) -> Ms | None:
+    """When the row is told no more by itself, as known at k: its lifetime after the last observation, or its own stated end."""
+    life = None if row.lifetime is None else last_observed(row, OPEN, k) + row.lifetime
+    return row.ends_at if life is None else life if row.ends_at is None else min(life, row.ends_at)
+
+
 class Ledger:
     """Rows of one user (or a bounded part), grouped once: answers for any (t, k). Values in, values out."""
 
@@ -260,7 +266,6 @@ def _gone(row: Row) -> Ms:
 
 def _cached(ledger: Ledger, row: Row, now: Ms) -> Row:
     observed = last_observed(row, OPEN, now)
-    expires = None if row.lifetime is None else observed + row.lifetime
     if row.retracted_at is not None:
         return replace(
             row, until=_gone(row), current=False, planned=False, observed_at=observed, expires_at=None, status=Status.RETRACTED
@@ -268,14 +273,15 @@ def _cached(ledger: Ledger, row: Row, now: Ms) -> Row:
     until, by = ledger.end(row, now)
     opposed = ledger.opposed_from(row, now)
     holds = ledger.answer(row.slot, now, now) is row and (opposed is None or opposed > now)
+    current = holds and (row.is_end or row.tombstoned_at is not None or lives(row, now, now))
     before = ledger.predecessor(row, now)
     return replace(
         row,
         until=until,
         prev_mid=before.mid if before is not None else row.prev_mid,
         observed_at=observed,
-        expires_at=expires,
-        current=holds and (row.is_end or row.tombstoned_at is not None or lives(row, now, now)),
+        expires_at=lapses(row, now) if current else None,
+        current=current,
         planned=row.valid_from > now,
         next_mid=by.mid if by is not None else None,
         status=ledger.status(row, now, now),

@@ -122,6 +122,7 @@ class Changes:
     turn: NewTurn | None = None
     verdicts: tuple[tuple[str, str], ...] = ()
     forgotten: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
     captions: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -16,8 +16,9 @@ from graphmem.pipeline.talk import Talk
 from graphmem.pipeline.values import Trims, Value, items, named, open_value, runs, trimmed
 from graphmem.slot import ckey_of_text
 
-HEDGE_STRONG, HEDGE_MILD, ASIDE = 0.6, 0.9, 0.96
-"""Factors on a rule's certainty: "maybe"; "I think"; words between subject and trigger. Own choice, checked on the develop half."""
+HEDGE_SAFETY, HEDGE_STRONG, HEDGE_MILD, ASIDE = 0.6, 0.89, 0.9, 0.96
+"""Factors on a rule's certainty: "maybe" of a safety key or of a change; "maybe" of another; "I think"; words between subject and trigger.
+Own choice, checked on the develop half: with 0.97 and one hedge, only safety keys and changes fall under 0.85."""
 
 ELDERS = frozenset({"father", "mother", "grandfather", "grandmother"})
 """Whose disease is family history (vocabulary.md)."""
@@ -131,6 +132,28 @@ class Classifier:
             hits.append(Hit(m.start(), m.end(), {k: m.span(k) for k, v in m.groupdict().items() if v is not None}))
         return hits
 
+    def _compound(self, said: Said, before: Before, values: list[Choice]) -> tuple[Before, list[Choice]]:
+        """牛奶|蛋白: unexplained characters right before a name are its first part."""
+        for n, (key, value, types, sure) in enumerate(values):
+            a = value.start - len(before.left) if value is not None else -1
+            if value is not None and a >= 0 and len(before.left) <= 4 and said.text[a : value.start] == before.left:
+                values[n] = (key, Value(a, value.end), types, sure)
+                return replace(before, left=""), values
+        return before, values
+
+    def _after_value(self, said: Said, m: Hit) -> tuple[Hit, Before]:
+        """The subject that follows the value: the value reaches up to the first place from which every word is explained."""
+        a, b = m.groups["s"]
+        slot = "o" if "o" in m.groups else "v"
+        fixed = bool(m.values) or slot not in m.groups or m.groups[slot][1] != a
+        for i in (a,) if fixed else range(a, b + 1):
+            before = self.reader.read(said.text, b, said.masked, said.original, i, said.mentions)
+            if not (before.left or before.left_head):
+                break
+        if not fixed:
+            m = replace(m, groups={**m.groups, slot: (m.groups[slot][0], i), "s": (i, b)})
+        return m, before
+
     def _types(self, rule: Rule) -> tuple[str, ...]:
         if rule.types is not None:
             return rule.types
@@ -146,21 +169,35 @@ class Classifier:
         slot = m.groups.get("v") or m.groups.get("o")
         first = slot is not None and slot[0] == m.start
         if "s" in m.groups:
-            before = self.reader.read(said.text, m.groups["s"][1], said.masked, said.original, m.groups["s"][0])
+            m, before = self._after_value(said, m)
+            values = list(self._values(said, rule, m))
         else:
-            before = self.reader.read(said.text, min(starts, default=m.start) if first else m.start, said.masked, said.original)
+            before = self.reader.read(said.text, min(starts, default=m.start) if first else m.start, said.masked, said.original, 0, said.mentions)
+        if "compound" in rule.flags and before.left:
+            before, values = self._compound(said, before, values)
         subjects = _subjects(rule, before, talk)
         if isinstance(subjects, Refused):
             yield subjects
+            return
+        if "strict" in rule.flags and (before.left or before.left_head or (not before.people and talk.topic is None)):
+            yield Refused(Reason.THIRD_PARTY, "subject.unknown")
             return
         blocked = _blocked(rule, before, self.ontology.get(rule.key))
         if blocked is not None:
             yield blocked
             return
-        confidence = rule.confidence * _certainty(before) * said.hedge
+        known = self.ontology.get(rule.key)
+        grave = (known is not None and known.safety) or bool(rule.flags & {"change", "end", "past_event"}) and not rule.routed
+        confidence = rule.confidence * _certainty(before, grave) * said.hedge
         minus = _negations(rule, m, before) % 2 == 1
+        if "like" in rule.flags and not minus and before.tags.get("would"):
+            yield Refused(Reason.CHATTER, "modality.would")
+            return
         for key, value, types, sure in values:
-            if value is not None and "titled" in rule.flags and not _titled(said.original(value.start, value.end)):
+            if minus and self.ontology.key(key).kind is Kind.CONTEXT if key != "taste" else False:
+                yield Refused(Reason.CHATTER, f"{rule.id}.denied_context")
+                continue
+            if value is not None and value.concept is None and "titled" in rule.flags and not _titled(said.original(value.start, value.end)):
                 yield Refused(Reason.UNKNOWN_VALUE, f"{rule.id}.no_name")
                 continue
             if value is not None and "surname" in rule.flags and said.text[value.start] not in self.reader.people.surnames:
@@ -227,13 +264,20 @@ class Classifier:
         got = False
         for x, y in items(said.text, *m.groups["o"], said.mentions, self.trims):
             routed: Routed | None = route(said.text, (x, y), said.mentions, self.routes, self.trims, verb)
+            if routed is not None and routed.key == "likes" and "any" not in rule.flags:
+                routed = None
             if routed is None and ("any" in rule.flags or verb in ("eat", "drink")):
                 routed = open_route(said.text, (x, y), self.trims, verb)
+                if routed is not None and self._no_object(said.text, routed.value):
+                    routed = None
             if routed is not None:
                 got = True
                 yield routed.key, routed.value, routed.types, 1.0 if routed.certain else 0.95
         if not got:
             yield rule.key, None, (), 1.0
+
+    def _no_object(self, text: str, value: Value) -> bool:
+        return self.reader.is_filler(text[value.start : value.end]) or self.reader.splits_word(text, value.start, value.end)
 
     def _found(self, said: Said, rule: Rule, m: Hit, before: Before, part: _Part) -> Found:
         name = "family_history" if part.key == "disease" and part.subject.partition(":")[0] in ELDERS else part.key
@@ -297,7 +341,10 @@ def _titled(text: str) -> bool:
     return bool(words) and words[0][:1].isupper() and all(w[:1].isupper() or w in ("of", "and", "the", "de", "van", "von", "&", "for", "la", "bin", "al") or w[:1].isdigit() for w in words)
 
 
-VERBS = ("eat", "drink", "listen", "watch", "read", "sit", "stay", "wear", "use", "ride", "buy", "pay", "play", "do")
+Choice = tuple[str, Value | None, tuple[str, ...], float]
+"""Key, value, types and certainty factor of one reading of a match."""
+
+VERBS = ("eat", "drink", "listen", "watch", "read", "sit", "stay", "wear", "use", "ride", "buy", "pay", "play", "do", "invest")
 """Verb hints: named groups of the trigger packs."""
 
 
@@ -315,9 +362,15 @@ def _grounds(rule: Rule, minus: bool) -> str | None:  # noqa: ARG001
     return rule.options.get("grounds")
 
 
+RECORDS = re.compile(r"的(?:纪录|记录|病史|历史|经历|毛病|问题|情况|习惯|体质|症状|遗传|老毛病|家族史|病)(?:$|[，。,了])")
+"""Nouns that keep a statement one: 有过敏的记录."""
+
+
 def _relative_clause(text: str, m: Hit) -> bool:
     """对花生过敏的人: the match only describes a noun."""
     end = m.end
+    if RECORDS.match(text, end):
+        return False
     return text.startswith("的", end) and end + 1 < len(text) and text[end + 1] not in "，。,!！?？ 呢啊吧话\u241e" or text.startswith(("的人", "者"), end)
 
 
@@ -326,10 +379,10 @@ def _negations(rule: Rule, m: Hit, before: Before) -> int:
     return count + before.tags.get("neg", 0) + ("neg" in rule.flags)
 
 
-def _certainty(before: Before) -> float:
+def _certainty(before: Before, grave: bool) -> float:
     factor = 1.0
     if before.tags.get("hedge_strong") or before.head.get("hedge_strong"):
-        factor *= HEDGE_STRONG
+        factor *= HEDGE_SAFETY if grave else HEDGE_STRONG
     if before.tags.get("hedge_mild") or before.head.get("hedge_mild"):
         factor *= HEDGE_MILD
     if before.left and before.people:
@@ -340,6 +393,8 @@ def _certainty(before: Before) -> float:
 def _blocked(rule: Rule, before: Before, key: Key | None) -> Refused | None:
     if before.tags.get("hearsay") or before.head.get("hearsay"):
         return Refused(Reason.THIRD_PARTY, "subject.hearsay")
+    if before.tags.get("doubt") or before.head.get("doubt"):
+        return Refused(Reason.LOW_CONFIDENCE, "modality.doubt")
     if before.tags.get("past") and not rule.flags & {"past", "past_event"}:
         return Refused(Reason.LOW_CONFIDENCE, "time.over")
     kind = key.kind if key is not None else Kind.PREFERENCE
@@ -386,6 +441,8 @@ def _without_person(rule: Rule, before: Before, talk: Talk) -> list[str] | Refus
         return Refused(Reason.THIRD_PARTY, "subject.unknown")
     if before.tags.get("say") and not before.tags.get("doctor"):
         return Refused(Reason.THIRD_PARTY, "subject.reported")
+    if talk.lost:
+        return Refused(Reason.THIRD_PARTY, "subject.carried_over")
     return _spread(talk.topic or "self")
 
 

@@ -143,6 +143,8 @@ class Extractor:
 
     def _read(self, hearing: _Hearing, sliced: Sliced, clause: Clause, talk: Talk, later: Clause | None) -> bool:
         c = self._classifier
+        if clause.first:
+            talk.lost = False
         mentions = c.recogniser.find(clause.text)
         rules = [r for r in c.triggers(clause.text, mentions) if "two" not in r.flags]
         found: list[Found] = []
@@ -161,6 +163,9 @@ class Extractor:
             if not rules:
                 hearing.seen[clause.text] = reason
             self._refuse(hearing, sliced, clause, reason)
+            talk.lost = reason[1] in ("subject.unknown", "subject.general") or (talk.lost and not clause.first)
+        else:
+            talk.lost = False
         return bool(found)
 
     def _note_topic(self, clause: Clause, sliced: Sliced, talk: Talk, found: Sequence[Found]) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import cast
-from zoneinfo import ZoneInfo
 
 from graphmem.answers import FollowUpItem, Injected, PendingItem, Remembered, Stored
 from graphmem.book import Book
@@ -32,12 +31,12 @@ from graphmem.memory import (
     utc,
 )
 from graphmem.ports import MemoryReader, MemoryWriter, Operation
-from graphmem.room import Room
+from graphmem.room import Room, tz_of
 from graphmem.scope import Scope
-from graphmem.slot import operation_id
+from graphmem.slot import folded, operation_id
 from graphmem.telling import Teller, caption, with_origin
 from graphmem.validity import Ledger
-from graphmem.writing import Changes, Decided, Known, NewTurn, Origin, StoredTurn, Written, hear, settle
+from graphmem.writing import Changes, Decided, Known, NewTurn, Origin, StoredTurn, Written, hear
 
 WAITS_MS = 24 * 3600 * 1000
 """How long a candidate waits at its turn for the answer to its question (design section 5)."""
@@ -95,7 +94,7 @@ class Injector:
         turn_id = turn.turn_id if turn.turn_id is not None else op
         session_id = turn.session_id if turn.session_id is not None else f"auto:{op}"
         context = self._context(scope, turn, said_at)
-        heard = self._room.hear(turn, said_at, ZoneInfo(zone), context)
+        heard = self._room.hear(turn, said_at, tz_of(zone), context)
         return Hearing(turn, turn_id, session_id, zone, said_at, heard)
 
     def _context(self, scope: Scope, turn: Turn, said_at: datetime) -> list[Turn]:
@@ -120,7 +119,7 @@ class Injector:
             if key is not None and key.safety and f.statement.polarity == "+" and not f.statement.is_end and f.statement.ckey:
                 found.append(replace(f.statement, hedged=True))
         spoken = []
-        for s in found:
+        for s in _once(found):
             key = self._room.ontology.get(s.key)
             if key is not None:
                 spoken.append(Spoken(scope, s, rule_of(key), self._room.trust(scope, turn.source, turn.verified, s), at))
@@ -169,7 +168,7 @@ class Injector:
                 memory = teller.pending(replace(book.pendings[j.mid], row=with_origin(book.pendings[j.mid].row, changes.origin)))
                 pending.append(PendingItem(memory, j.reason or "", self._room.question(d.statement)))
             elif j.mid is not None:
-                stored.append(Stored(teller.memory(next(r for r in teller.ledger.rows if r.mid == j.mid)), j.verdict, j.supersedes))
+                stored.append(Stored(teller.memory(next(r for r in teller.ledger.rows if r.mid == j.mid)), j.verdict, j.supersedes, d.statement.span))
             else:
                 not_stored.append(_refusal(d.statement, j.reason))
         return Injected(
@@ -194,7 +193,7 @@ class Injector:
         mids = [mid for mid, _, _, _ in outcome["verdicts"] if mid]
         hydrated = self._reader.hydrate(scope, mids, [], 0)
         rows = {r.mid: r for r in hydrated.rows if r.tombstoned_at is None}
-        teller = Teller(self._room.ontology, Ledger(rows.values()), hydrated.now, hydrated.now)
+        teller = Teller(self._room.ontology, Ledger(rows.values()), hydrated.now, hydrated.now, bounded=True)
         stored = tuple(Stored(teller.current(rows[m]), Verdict(v), sup) for m, v, sup, _ in outcome["verdicts"] if m in rows and rows[m].version)
         pending = tuple(
             PendingItem(teller.pending(p), p.reason, self._room.ask(p.row.key, p.row.value or ""))
@@ -215,6 +214,16 @@ class Injector:
             revision=done.rev,
             at=from_ms(outcome["at"]),
         )
+
+
+def _once(found: Sequence[Statement]) -> list[Statement]:
+    """The same thing said several times in one turn is said once: the surest of equal statements, in the place of the first."""
+    best: dict[object, Statement] = {}
+    for s in found:
+        same = (s.kind, s.key, s.ckey, folded(s.value or ""), s.subject, s.polarity, s.is_end, s.slip, s.start, s.ends_at)
+        if same not in best or best[same].confidence < s.confidence:
+            best[same] = s
+    return list(best.values())
 
 
 def _outcome(hearing: Hearing, known: Known, decided: Sequence[Decided]) -> dict[str, object]:

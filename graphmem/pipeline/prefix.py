@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from graphmem.memory import Span
 from graphmem.pipeline.normal import is_han
+from graphmem.pipeline.recognise import Mention
 from graphmem.pipeline.words import People, Phrases, Role
 
 SKIPPED = " ,，、:：-\"'()（）*#\u241e…~!！?？。.;；/|\n\t"
@@ -116,11 +117,13 @@ class PrefixReader:
             return at + len(word)
         return end
 
-    def _han_name_end(self, text: str, at: int) -> int:
-        if text[at] in "小老阿" and at + 1 < len(text) and (text[at + 1] in self.people.surnames or text[at + 1] in _NICK) and self._words.at(text, at) is None:
+    def _han_name_end(self, text: str, at: int, full: bool = True) -> int:
+        if text[at] in "小老阿" and at + 1 < len(text) and is_han(text[at + 1]) and text[at + 1] not in _NO_NAME and self._words.at(text, at) is None:
             return at + 2
-        if text[at] in self.people.surnames and self._words.at(text, at) is None:
+        if full and text[at] in self.people.surnames and self._words.at(text, at) is None:
             for length in (3, 2):
+                if any(c in _NO_NAME for c in text[at + 1 : at + length]):
+                    continue
                 rest = text[at + length : at + length + 1]
                 if at + length <= len(text) and (not rest or self._words.at(text, at + length)) and all(map(is_han, text[at : at + length])):
                     return at + length
@@ -129,20 +132,42 @@ class PrefixReader:
     def lone_name(self, text: str, i: int, original: Callable[[int, int], str]) -> Person | None:
         """A name without a role at text[i:]: 小李, Tom."""
         if is_han(text[i]):
-            end = self._han_name_end(text, i)
+            if text[i] not in "小老阿" or (text[i + 1 : i + 2] not in _NICK and text[i + 1 : i + 2] not in self.people.surnames):
+                return None
+            end = self._han_name_end(text, i, full=False)
             return Person(f"person:{original(i, end)}", i, end) if end else None
         word = _latin_word(text, i)
         if word in self.people.given and original(i, i + 1).isupper() and (i == 0 or not text[i - 1].isalnum()):
             return Person(f"person:{original(i, i + len(word))}", i, i + len(word))
         return None
 
-    def read(self, text: str, end: int, masked: Sequence[Span], original: Callable[[int, int], str], start: int = 0) -> Before:
+    def is_filler(self, text: str) -> bool:
+        """Whether a phrase is nothing but small words, or the beginning of one."""
+        i = 0
+        while i < len(text):
+            word = self._words.at(text, i)
+            if word is None and text[i] not in SKIPPED:
+                return False
+            i += len(word or " ")
+        return True
+
+    def splits_word(self, text: str, start: int, end: int) -> bool:
+        """Whether text[start:end] ends inside a small word that begins with it."""
+        word = self._words.at(text, start)
+        return word is not None and start + len(word) > end
+
+    def read(self, text: str, end: int, masked: Sequence[Span], original: Callable[[int, int], str], start: int = 0,
+             mentions: Sequence[Mention] = ()) -> Before:
         """Account for text[start:end]; masked spans (times, places) count as explained."""
         people: list[Person] = []
         tags: dict[str, int] = {}
         head: dict[str, int] = {}
         left = left_head = ""
         joined, glued, i = 1, False, start
+        solid: dict[int, int] = {}
+        for m in mentions:
+            if m.end - m.start > 1:
+                solid[m.start] = max(solid.get(m.start, 0), m.end)
         while i < end:
             skip = next((b for a, b in masked if a <= i < b), 0)
             if skip:
@@ -154,6 +179,10 @@ class PrefixReader:
                 i += 1
                 continue
             person = self.person_at(text, i, original) or self.lone_name(text, i, original)
+            if (name := solid.get(i, 0)) and name <= end and name - i > max(len(word or ""), person.end - i if person else 0):
+                left += text[i:name]
+                i = name
+                continue
             if person is not None and person.end <= end and (word is None or person.end - i >= len(word)):
                 joined = joined + 1 if people and _joins(text[people[-1].end : i]) else 1
                 people.append(person)
@@ -176,11 +205,12 @@ class PrefixReader:
         return Before(tuple(people), joined, tags, head, left, left_head, glued)
 
 
-_NAMES_OF_KIN = frozenset("mom mum dad mommy mummy daddy mama papa grandma grandpa granny nana gramps granddad grandad auntie".split())
+_NAMES_OF_KIN = frozenset("mom mum dad mommy mummy daddy mama papa grandma grandpa granny nana gramps granddad grandad gran nan pop auntie".split())
 """English words of kin that need no "my"."""
 
 _ADJECTIVES = ("little ", "older ", "elder ", "younger ", "youngest ", "oldest ", "eldest ", "late ", "dear ", "own ", "big ", "twin ", "teenage ", "baby ", "new ", "good ",
                "close ", "old ", "best ", "亲", "宝贝", "maternal ", "paternal ", "great ", "first ", "second ", "direct ", "former ", "current ")  # fmt: skip
+_NO_NAME = frozenset("我你他她它的都也不是在有了就很吃喝说对和跟把被从会要想能没这那")
 _NICK = frozenset("明红强丽军芳华伟敏静杰霞燕娟涛超波玲斌宇鹏飞琴美亮欣雪梅兰英玉虎")
 
 

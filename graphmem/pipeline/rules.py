@@ -8,7 +8,7 @@ A rule is one line `pattern => options`. The pattern is a regular expression ove
   {s}       where the subject stands when it follows the value
   {n}       an optional negation (counted)                           a blank is any blank; between Latin words it is needed
 Options: neg choose like change end slip whole bare past past_event key=NAME conf=0.9 subject=ROLE verb=HINT grounds=NAME; `two`: read over
-two clauses of a sentence; `titled`: the value is written with capitals; `surname`: it begins with a Chinese surname; `weak`: yields to any other rule; `any`: an open object is a taste
+two clauses of a sentence; `titled`: the value is written with capitals; `compound`: unexplained characters before the value belong to it; `strict`: no unexplained word before it; `surname`: it begins with a Chinese surname; `weak`: yields to any other rule; `any`: an open object is a taste
 too; `loose`: words that nothing explains may stand before it; `undated`: times of the clause say nothing about it.
 """
 
@@ -25,7 +25,7 @@ from graphmem.errors import PackError
 from graphmem.packfile import Entry, fail, read_text
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_FLAGS = frozenset("titled surname undated weak loose two neg choose like change end slip whole bare follow first past past_event any".split())
+_FLAGS = frozenset("titled compound strict surname undated weak loose two neg choose like change end slip whole bare follow first past past_event any".split())
 _VALUES = frozenset("key conf subject verb grounds const".split())
 _SLOT = re.compile(r"\{(v|w)(\*|:[a-z_ *]+|=)?")
 SLOT_MAX = 40

@@ -56,7 +56,7 @@ _PASTE = re.compile(
     r"(?:he|she|they|someone|customer|client) wrote|forwarded(?: message)?|pasted(?: text)?|example|for example)[ ]?[:：]"
 )
 _ABBREVIATION = re.compile(r"(?:\b(?:mr|mrs|ms|dr|st|prof|no|vs|etc|e\.g|i\.e|approx|jr|sr|inc|ltd|co|fig|dept|apt|ave|blvd|rd)|\b[a-z])$")
-_ZH_JOIN = re.compile(r"(?:但是|不过|可是|然而|而且|并且|但|所以|因为|因此|另外|还有就是|同时|只是|然后)(?=[^、，。]{2})")
+_ZH_JOIN = re.compile(r"(?:但是|不过(?![敏是去来关时瘾几两一生节问])|可是|然而|而且|并且|(?<!不)但(?![凡愿])|所以|因为|因此|另外|还有就是|同时|只是|然后)(?=[^、，。]{2})")
 _EN_JOIN = re.compile(
     r" (?=(?:but|although|though|whereas|while|because|since (?:i|my|he|she|we)\b|so (?:i|my|he|she|we|please|can|could|that)\b|"
     r"and (?:i|i'm|i've|i'd|i'll|my|he|she|he's|she's|they|we|it|it's|his|her|please|don't|do|never|always|also|now|now he|now she|would|can|could|usually|currently|recently|work|live|lives|works|have|has|am|is|was)\b|"

@@ -9,13 +9,14 @@ from graphmem.pipeline.words import People
 
 @dataclass(slots=True)
 class Talk:
-    """State of one turn, started from the turns before it."""
+    """State of one turn, started from the turns before it. `lost`: the clause before had a subject nobody knows."""
 
     people: People
     topic: str | None = None
     he: str | None = None
     she: str | None = None
     they: str | None = None
+    lost: bool = False
 
     def heard(self, subject: str) -> None:
         """Somebody was named."""

@@ -184,7 +184,7 @@ class Recall:
         return self._sorted_out(ask, tiering, teller, pendings, by_ref, degraded, rev)
 
     def _teller(self, rows: Iterable[Row], now: int) -> Teller:
-        return Teller(self._room.ontology, Ledger(rows), now, now)
+        return Teller(self._room.ontology, Ledger(rows), now, now, bounded=True)
 
     def _sorted_out(
         self,
@@ -200,14 +200,13 @@ class Recall:
         past = ask.as_of is not None or ask.known_at is not None
         for row in teller.ledger.rows:
             holds = teller.ledger.tells(row, teller.t, teller.k) and (past or row.current or row.planned)
-            memory = teller.memory(row) if past or not row.current else teller.current(row)
+            memory = teller.tell(row)
             if row.is_end:
                 if row.current:
                     ends.append(memory)
             elif not holds:
                 if row.mid in by_ref:
-                    why = why_not(memory, ask.environment, self._room.lexicon) or "superseded"
-                    dropped.append(Dropped(row.mid, why))
+                    dropped.append(Dropped(row.mid, why_not(memory, ask.environment, self._room.lexicon) or "superseded"))
             elif (why := why_not(memory, ask.environment, self._room.lexicon)) is not None:
                 dropped.append(Dropped(row.mid, why))
             else:
@@ -230,7 +229,7 @@ class Recall:
         candidates, degraded = self._seeing.search(scope, text, collections)
         snapshot = self._reader.latest(scope, kind, None, None)
         teller = self._teller(snapshot.rows, snapshot.now)
-        told = {r.mid: teller.current(r) if r.current else teller.memory(r) for r in teller.ledger.all_told(teller.t, teller.k)}
+        told = {r.mid: teller.tell(r) for r in teller.ledger.all_told(teller.t, teller.k)}
         language = language_of(text)
         fused = fuse.fuse(candidates, fuse.weights(_lists(candidates), language))
         ids = {c.id: c.ref for c in candidates}
@@ -244,7 +243,7 @@ class Recall:
     def _with_unprojected(self, text: str, told: Mapping[str, Memory], scores: dict[str, float]) -> dict[str, float]:
         """Memories the index does not hold yet (or that it lost) are found by their words, scored in the process."""
         missing = [m for mid, m in told.items() if mid not in scores]
-        words = lexical_scores(text, [f"{m.label.zh} {m.label.en} {m.value}" for m in missing])
+        words = lexical_scores(text, [f"{m.subject.replace(':', ' ')} {m.label.zh} {m.label.en} {m.value}" for m in missing])
         best = max(words, default=0.0)
         return {**scores, **{m.mid: w / best for m, w in zip(missing, words, strict=True) if w > 0}}
 

@@ -46,8 +46,8 @@ class Neo4jOutbox:
         key = self._ontology.get(str(memory.get("key")))
         # identifiers are never embedded (design section 7)
         secret = key is not None and key.sensitivity == "identifier"
-        value, text = cast(str | None, memory.get("value")), cast(str | None, memory.get("text"))
-        embedded, words = words_of(self._ontology, str(memory.get("key")), str(memory.get("subject")), value, text)
+        value, clause = cast(str | None, memory.get("value")), cast(str | None, memory.get("text"))
+        embedded, words = words_of(self._ontology, str(memory.get("key")), str(memory.get("subject")), value, clause)
         live = bool(memory.get("live"))
         return State(
             record,

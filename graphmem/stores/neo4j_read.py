@@ -89,12 +89,12 @@ def _snapshot(found: Record | None, maps: Sequence[Mapping[str, object]] | None 
 
 
 def blanked(text: str, blanks: object) -> str:
-    """The text with its forgotten spans (a flat list of starts and ends) blanked out."""
+    """The text with its forgotten spans (`mid|start|end` each) blanked out."""
     if not isinstance(blanks, list) or not blanks:
         return text
     letters = list(text)
-    for start, end in zip(blanks[::2], blanks[1::2], strict=True):
-        letters[start:end] = BLANK * len(letters[start:end])
+    for _, start, end in (str(b).rsplit("|", 2) for b in blanks):
+        letters[int(start) : int(end)] = BLANK * len(letters[int(start) : int(end)])
     return "".join(letters)
 
 

@@ -41,7 +41,7 @@ def row_of(found: Mapping[str, object]) -> Row:
         lifetime=_n(get("lifetime")),
         confidence=float(_f(get("confidence"))),
         standing=Standing(_s(get("standing") or "stated")),
-        observations=_observations(get("obs")),
+        observations=_observations(found),
         classed=bool(get("classed")),
         retracted_at=_n(get("retracted_at")),
         tombstoned_at=_n(get("tombstoned_at")),
@@ -76,10 +76,13 @@ def pending_of(found: Mapping[str, object]) -> Pending:
     )
 
 
-def _observations(obs: object) -> tuple[Observation, ...]:
-    if not isinstance(obs, list):
-        return ()
-    return tuple(sorted((Observation(_i(o[0]), _i(o[1]), _n(o[2])) for o in obs), key=lambda o: (o.at, o.recorded_at)))
+def _observations(found: Mapping[str, object]) -> tuple[Observation, ...]:
+    """What was read of a row's observations; a bounded read has none and knows the last one from the cache."""
+    obs = found.get("obs")
+    if isinstance(obs, list):
+        return tuple(sorted((Observation(_i(o[0]), _i(o[1]), _n(o[2])) for o in obs), key=lambda o: (o.at, o.recorded_at)))
+    observed = found.get("observed_at")
+    return () if observed is None else (Observation(_i(observed), _i(found.get("recorded_at"))),)
 
 
 def patch_of(row: Row) -> dict[str, object]:

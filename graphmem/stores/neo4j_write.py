@@ -39,14 +39,15 @@ class Neo4jWriter:
                     raise ConflictError("the idempotency key was used for another request", code="idempotency_key_reused")
                 return Written(known, None, known.done.rev)
             changes = decide(known)
-            blanked = [ref for mid in changes.forgotten for ref in self._blank(tx, scope, mid)]
+            blanked = [ref for mid in changes.forgotten for ref in self._spans(tx, "blank_spans", scope, mid)]
+            blanked += [ref for mid in changes.restored for ref in self._spans(tx, "restore_spans", scope, mid)]
             applied = self._neo4j.run(tx, "apply", _apply(scope, operation, known, changes, blanked))
             return Written(known, changes, applied["rev"])
 
         return self._once_more(work)
 
-    def _blank(self, tx: ManagedTransaction, scope: Scope, mid: str) -> list[str]:
-        found = self._neo4j.run(tx, "blank_spans", {"tenant_id": scope.tenant, "user_id": scope.user, "mid": mid})
+    def _spans(self, tx: ManagedTransaction, query: str, scope: Scope, mid: str) -> list[str]:
+        found = self._neo4j.run(tx, query, {"tenant_id": scope.tenant, "user_id": scope.user, "mid": mid})
         return list(found["refs"])
 
     def _once_more(self, work: Callable[[ManagedTransaction], Written]) -> Written:

@@ -1,0 +1,127 @@
+"""What needs no store: the start of the command, the size of an installation, the speed of extraction."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path
+from statistics import median
+from zoneinfo import ZoneInfo
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from bench.rows import Row, row
+from graphmem import jars
+from graphmem.memory import Turn
+from graphmem.room import Room
+from graphmem.settings import Settings
+
+LEFT_OUT = frozenset({"pip", "setuptools", "wheel"})
+LOCKS = ("neo4j-5.26.30.lock", "models.lock")
+
+_SAID = (
+    "I switched from latte to decaf this week",
+    "I am allergic to penicillin and peanuts.",
+    "We moved to Hangzhou in March last year, ",
+    "my son does not eat shrimp at all by now",
+    "Could you tell me what a mortgage means?",
+    "I no longer drink coffee after 4 o'clock",
+    "我上个月搬到了杭州，现在在一家设计公司上班，以后请用中文回答我，谢谢你啦。",
+    "我对青霉素过敏，医生说头孢也要小心，去年做过皮试，结果写在病历里面了。",
+    "我妈妈有高血压，每天早上吃一片氨氯地平，晚上量一次血压，记在本子上。",
+    "我以前喜欢喝拿铁，现在改喝低因咖啡了，因为晚上总是睡不着，医生也建议。",
+    "如果我搬去深圳，你觉得租房子划算还是买房子划算？先帮我算一算大概的开销。",
+    "今天天气真不错，我们刚才说到哪里了？请接着把第三点再讲一遍，慢一点讲。",
+)
+"""Turns of about 40 characters."""
+
+
+def measure(effort: int) -> list[Row]:
+    """`effort`: how many turns are heard (the texts come round)."""
+    took = _hearing(effort)
+    return [
+        row("graphmem --help, best of 5", _help(), "ms", "< 300"),
+        row("base install with the Neo4j runtime", _installed() / 1e6, "MB", "< 950"),
+        row("extraction of a turn of 40 characters, median", median(took), "ms", "<= 3"),
+        row("extraction of a turn of 40 characters, P99", sorted(took)[int(len(took) * 0.99)], "ms", "<= 15"),
+        row("load of the packs, best of 3", min(filter(None, (_load() for _ in range(3))), default=None), "s", "<= 1.5"),
+    ]
+
+
+def _help() -> float | None:
+    program = shutil.which("graphmem", path=str(Path(sys.executable).parent))
+    if program is None:
+        return None
+    took = []
+    for _ in range(5):
+        began = time.perf_counter()
+        done = subprocess.run([program, "--help"], capture_output=True, check=False)
+        took.append((time.perf_counter() - began) * 1000)
+        if done.returncode != 0:
+            return None
+    return min(took)
+
+
+def _installed() -> float:
+    """Bytes of the runtime distributions (base and `local`, with all they need) and of the jars of the lock files."""
+    seen: dict[str, Distribution] = {}
+    _gather("graphmem", frozenset({"local"}), seen)
+    files = sum(_size(d) for d in seen.values())
+    return files + sum(jar.size for name in LOCKS for jar in jars.read_lock(name))
+
+
+def _gather(name: str, extras: frozenset[str], seen: dict[str, Distribution]) -> None:
+    name = canonicalize_name(name)
+    if name in seen or name in LEFT_OUT:
+        return
+    try:
+        found = seen[name] = distribution(name)
+    except PackageNotFoundError:
+        return
+    for text in found.requires or []:
+        need = Requirement(text)
+        wanted = need.marker is None or any(need.marker.evaluate({"extra": extra}) for extra in (extras or {""}) | {""})
+        if wanted:
+            _gather(need.name, frozenset(need.extras), seen)
+
+
+def _size(found: Distribution) -> int:
+    paths = (Path(str(found.locate_file(f))) for f in found.files or [])
+    return sum(p.stat().st_size for p in paths if p.is_file())
+
+
+def _hearing(count: int) -> list[float]:
+    """Milliseconds of each turn, from one Room, after each text was heard once."""
+    room, zone, now = Room(Settings()), ZoneInfo("Asia/Shanghai"), datetime.now(UTC)
+    turns = [Turn(text) for text in _SAID]
+    for turn in turns:
+        room.hear(turn, now, zone, [])
+    took = []
+    for i in range(count):
+        began = time.perf_counter()
+        room.hear(turns[i % len(turns)], now, zone, [])
+        took.append((time.perf_counter() - began) * 1000)
+    return took
+
+
+_LOADED = """
+import time
+import spacy
+from graphmem.room import Room
+from graphmem.settings import Settings
+settings = Settings()
+began = time.perf_counter()
+Room(settings).extractor
+print(time.perf_counter() - began)
+"""
+
+
+def _load() -> float | None:
+    """Seconds from settings to a ready extractor in a fresh process, libraries imported before."""
+    done = subprocess.run([sys.executable, "-c", _LOADED], capture_output=True, text=True, check=False)
+    return float(done.stdout) if done.returncode == 0 else None
