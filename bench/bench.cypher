@@ -1,4 +1,4 @@
-// Statements of the bench alone: floors to compare with, people to read about, and the broom.
+// Statements of the bench alone: floors to compare with, and people to read about.
 
 // name: floor_new
 // mode: write
@@ -111,16 +111,4 @@ RETURN count(*) AS made;
 MATCH (o:Outbox)
 WHERE o.tenant_id = $tenant_id
 DELETE o
-RETURN count(*) AS gone;
-
-// name: sweep
-// mode: write
-// scope: tenant
-// params: tenant_id STRING, limit INTEGER
-// purpose: remove what the bench has made, some at a time.
-MATCH (n)
-WHERE n.tenant_id = $tenant_id
-WITH n
-LIMIT $limit
-DETACH DELETE n
 RETURN count(*) AS gone;

@@ -62,8 +62,7 @@ class Floor:
             "version": number + 1,
         }
         whose = {"tenant_id": a["tenant_id"], "user_id": self._client}
-        change = {**whose, "op": op, "at": a["now"], "rev": number, "mids": [mid], "verdicts": a["changes"][0]["verdicts"]}
-        change |= {k: a[k] for k in ("request_hash", "route", "actor", "outcome")}
+        change = {**a["changes"][0], "user_id": self._client, "op": op, "rev": number, "mids": [mid]}
         return {
             **whose,
             "now": a["now"],
@@ -73,5 +72,5 @@ class Floor:
             "node": {**made["node"], "mid": mid, "user_id": self._client},
             "first": made["first"],
             "change": change,
-            "outbox": {**whose, "oid": f"{op}:{mid}", "ref": mid, "kind": "memory", "pending_at": a["now"]},
+            "outbox": {**a["sync"][0], "user_id": self._client, "oid": f"{op}:{mid}", "ref": mid},
         }

@@ -56,7 +56,7 @@ def _hits(rig: Rig, who: Person) -> Hits:
     rig.neo4j.write_one("forget_outbox", {"tenant_id": rig.tenant})
     latest = _profiled(rig, lambda: reader.latest(scope, Kind.PREFERENCE))
     slot = _profiled(rig, lambda: reader.latest(scope, Kind.PREFERENCE, COFFEE))
-    hydrate = _profiled(rig, lambda: reader.hydrate(scope, who.mids[:50], []))
+    hydrate = _profiled(rig, lambda: reader.hydrate(scope, {Kind.PREFERENCE: who.mids[:50]}, []))
     assert latest[0].rows >= 60 and hydrate[0].rows >= 50
     return Hits(
         new=_sum(_profiled(rig, lambda: rig.app.remember(scope, _dish()))),
@@ -72,7 +72,7 @@ def _statements(rig: Rig, who: Person) -> list[Row]:
     acts: Sequence[tuple[str, Callable[[], object], int]] = (
         ("a new memory", lambda: rig.app.remember(scope, _dish()), 2),
         ("a supersession", lambda: rig.app.remember(scope, _coffee()), 2),
-        ("a hydrate", lambda: reader.hydrate(scope, who.mids[:50], []), 1),
+        ("a hydrate", lambda: reader.hydrate(scope, {Kind.PREFERENCE: who.mids[:50]}, []), 1),
         ("a latest", lambda: rig.app.latest(scope, COFFEE), 1),
     )
     rows = []

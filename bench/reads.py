@@ -19,7 +19,7 @@ def measure(rig: Rig, effort: Effort) -> list[Row]:
     """Latest, one slot, hydrate and an L2 recall of a user with 60 current and 2,040 past preferences."""
     who = person(rig, "reader", EACH)
     scope, app = rig.scope(who.user), rig.app
-    mids = list(who.mids[:50])
+    mids = {Kind.PREFERENCE: who.mids[:50]}
     asked = Ask(MESSAGE)
     recalled = app.recall(scope, asked)
     assert recalled.tier == "L2" and recalled.degraded == () and len(recalled.receipt.lines) >= 50

@@ -69,7 +69,8 @@ class Watched(Neo4j):
         self.driver.execute_query("RETURN 1", database_=self.database, routing_=RoutingControl.READ)
 
     def _sent(self, name: str) -> LiteralString:
-        return cast(LiteralString, ("PROFILE " if self.profiling else "") + self.queries[name].text)
+        text = self.queries[name].text
+        return cast(LiteralString, f"PROFILE {text}" if self.profiling else text)
 
     def _noted(self, result: Result, name: str, parameters: Mapping[str, object]) -> Record:
         record = cast(Record, result.single())
@@ -146,10 +147,7 @@ class Rig:
         self.neo4j.write_one("forget_outbox", {"tenant_id": self.tenant})
 
     def sweep(self) -> None:
-        while True:
-            gone = self.neo4j.write_one("sweep", {"tenant_id": self.tenant, "limit": 5_000})
-            if gone is None or not gone["gone"]:
-                return
+        self.neo4j.implicit("wipe_tenant", {"tenant_id": self.tenant, "batch": 1_000})
 
 
 @contextmanager

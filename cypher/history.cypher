@@ -11,7 +11,8 @@ WITH u, CASE WHEN u.at.epochMillis > db THEN u.at.epochMillis ELSE db END AS now
 CALL (u) {
   MATCH (u)-[r:FACT|PREFERENCE|CONTEXT]->(m:Memory)
   WHERE r.recorded_at.epochMillis <= $known_at
-  RETURN collect({kind: type(r), mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+  WITH type(r) AS kind, r {.*} AS r, m AS node, m {.value, .metadata} AS m
+  RETURN collect({kind: kind, mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
       version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
       ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, overruled: r.overruled, classed: r.classed, lifetime: r.lifetime,
       confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
@@ -20,7 +21,7 @@ CALL (u) {
       evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
       verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
       outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks,
-      obs: [(m)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]}) AS rows
+      obs: [(node)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]}) AS rows
 }
 RETURN now, u.rev AS rev, rows;
 
@@ -52,7 +53,8 @@ CALL (slot) {
     WHERE r.slot = slot AND r.until >= -9000000000000000
     RETURN r, m
   }
-  RETURN collect({kind: type(r), mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+  WITH type(r) AS kind, r {.*} AS r, m AS node, m {.value, .metadata} AS m
+  RETURN collect({kind: kind, mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
       version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
       ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, overruled: r.overruled, classed: r.classed, lifetime: r.lifetime,
       confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
@@ -61,7 +63,7 @@ CALL (slot) {
       evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
       verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
       outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks,
-      obs: [(m)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]}) AS rows
+      obs: [(node)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]}) AS rows
 }
 CALL (slot, rows) {
   CALL (slot, rows) {
@@ -79,7 +81,8 @@ CALL (slot, rows) {
     WHERE r.thing = thing AND r.until >= -8000000000000000 AND r.slot <> slot
     RETURN r, m
   }
-  RETURN collect({kind: type(r), mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+  WITH type(r) AS kind, r {.*} AS r, m AS node, m {.value, .metadata} AS m
+  RETURN collect({kind: kind, mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
       version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
       ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, overruled: r.overruled, classed: r.classed, lifetime: r.lifetime,
       confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
@@ -87,6 +90,28 @@ CALL (slot, rows) {
       expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid,
       evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
       verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata,
-      obs: [(m)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]}) AS rivals
+      obs: [(node)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]}) AS rivals
 }
 RETURN now, u.rev AS rev, slot, rows, rivals;
+
+// name: explain_memories
+// mode: read
+// scope: user
+// params: tenant_id STRING, user_id STRING, mids LIST, times LIST
+// purpose: the evidence of some memories (turn, span, what of it is blanked) and the records of the writes at some moments: a user has one write a moment.
+OPTIONAL MATCH (u:User {tenant_id: $tenant_id, user_id: $user_id})
+CALL (u) {
+  UNWIND $mids AS mid
+  MATCH (m:Memory {tenant_id: $tenant_id, user_id: $user_id, mid: mid})<-[:FACT|PREFERENCE|CONTEXT]-(u)
+  MATCH (m)-[f:FROM_SOURCE]->(s:Source {tenant_id: $tenant_id, user_id: $user_id})
+  RETURN collect({mid: m.mid, first: f.first, at: f.at.epochMillis, recorded_at: f.recorded_at.epochMillis, since: f.since.epochMillis, span: f.span,
+      source_id: s.source_id, kind: s.kind, session_id: s.session_id, turn_id: s.turn_id, role: s.role, text: s.text, blanks: s.blanks}) AS evidence
+}
+CALL () {
+  UNWIND $times AS at
+  MATCH (c:Change)
+  USING INDEX c:Change(tenant_id, at)
+  WHERE c.tenant_id = $tenant_id AND c.at = at AND c.user_id = $user_id
+  RETURN collect({op: c.op, route: c.route, actor: c.actor, at: c.at.epochMillis, outcome: c.outcome, mids: c.mids, verdicts: c.verdicts}) AS changes
+}
+RETURN evidence, changes;

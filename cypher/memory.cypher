@@ -19,13 +19,13 @@ CALL (since) {
     RETURN 'FACT' AS kind, slot
     UNION ALL
     UNWIND $prefixes.FACT AS prefix
-    MATCH (:User)-[r:FACT]->(:Memory)
+    MATCH ()-[r:FACT]->()
     USING INDEX r:FACT(current_slot)
     WHERE r.current_slot STARTS WITH prefix
     RETURN 'FACT' AS kind, r.slot AS slot
     UNION ALL
     UNWIND $things.FACT AS thing
-    MATCH (:User)-[r:FACT]->(:Memory)
+    MATCH ()-[r:FACT]->()
     USING INDEX r:FACT(thing, until)
     WHERE r.thing = thing AND r.until > since
     RETURN 'FACT' AS kind, r.slot AS slot
@@ -34,13 +34,13 @@ CALL (since) {
     RETURN 'PREFERENCE' AS kind, slot
     UNION ALL
     UNWIND $prefixes.PREFERENCE AS prefix
-    MATCH (:User)-[r:PREFERENCE]->(:Memory)
+    MATCH ()-[r:PREFERENCE]->()
     USING INDEX r:PREFERENCE(current_slot)
     WHERE r.current_slot STARTS WITH prefix
     RETURN 'PREFERENCE' AS kind, r.slot AS slot
     UNION ALL
     UNWIND $things.PREFERENCE AS thing
-    MATCH (:User)-[r:PREFERENCE]->(:Memory)
+    MATCH ()-[r:PREFERENCE]->()
     USING INDEX r:PREFERENCE(thing, until)
     WHERE r.thing = thing AND r.until > since
     RETURN 'PREFERENCE' AS kind, r.slot AS slot
@@ -49,7 +49,7 @@ CALL (since) {
     RETURN 'CONTEXT' AS kind, slot
     UNION ALL
     UNWIND $prefixes.CONTEXT AS prefix
-    MATCH (:User)-[r:CONTEXT]->(:Memory)
+    MATCH ()-[r:CONTEXT]->()
     USING INDEX r:CONTEXT(current_slot)
     WHERE r.current_slot STARTS WITH prefix
     RETURN 'CONTEXT' AS kind, r.slot AS slot
@@ -60,24 +60,25 @@ CALL (since) {
 CALL (since, slots) {
   CALL (since, slots) {
     UNWIND [s IN slots WHERE s[0] = 'FACT' | s[1]] AS slot
-    MATCH (:User)-[r:FACT]->(m:Memory)
+    MATCH ()-[r:FACT]->(m)
     USING INDEX r:FACT(slot, until)
     WHERE r.slot = slot AND r.until > since
     RETURN r, m
     UNION ALL
     UNWIND [s IN slots WHERE s[0] = 'PREFERENCE' | s[1]] AS slot
-    MATCH (:User)-[r:PREFERENCE]->(m:Memory)
+    MATCH ()-[r:PREFERENCE]->(m)
     USING INDEX r:PREFERENCE(slot, until)
     WHERE r.slot = slot AND r.until > since
     RETURN r, m
     UNION ALL
     UNWIND [s IN slots WHERE s[0] = 'CONTEXT' | s[1]] AS slot
-    MATCH (:User)-[r:CONTEXT]->(m:Memory)
+    MATCH ()-[r:CONTEXT]->(m)
     USING INDEX r:CONTEXT(slot, until)
     WHERE r.slot = slot AND r.until > since
     RETURN r, m
   }
-  RETURN collect({kind: type(r), mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+  WITH type(r) AS kind, r {.*} AS r, m AS node, m {.value, .metadata} AS m
+  RETURN collect({kind: kind, mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
       version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
       ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, overruled: r.overruled, classed: r.classed, lifetime: r.lifetime,
       confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
@@ -85,26 +86,27 @@ CALL (since, slots) {
       expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid,
       evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
       verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata,
-      obs: [(m)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]}) AS rows
+      obs: [(node)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]}) AS rows
 }
 // what opposes those rows from other slots
 CALL (since, slots, rows) {
   CALL (since, slots, rows) {
     UNWIND [x IN rows WHERE x.kind = 'FACT' AND x.ckey <> '' | x.thing] AS thing
     WITH DISTINCT thing, since, slots
-    MATCH (:User)-[r:FACT]->(m:Memory)
+    MATCH ()-[r:FACT]->(m)
     USING INDEX r:FACT(thing, until)
     WHERE r.thing = thing AND r.until > since AND NOT r.slot IN [s IN slots | s[1]]
     RETURN r, m
     UNION ALL
     UNWIND [x IN rows WHERE x.kind = 'PREFERENCE' AND x.ckey <> '' | x.thing] AS thing
     WITH DISTINCT thing, since, slots
-    MATCH (:User)-[r:PREFERENCE]->(m:Memory)
+    MATCH ()-[r:PREFERENCE]->(m)
     USING INDEX r:PREFERENCE(thing, until)
     WHERE r.thing = thing AND r.until > since AND NOT r.slot IN [s IN slots | s[1]]
     RETURN r, m
   }
-  RETURN collect({kind: type(r), mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+  WITH type(r) AS kind, r {.*} AS r, m {.value, .metadata} AS m
+  RETURN collect({kind: kind, mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
       version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
       ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, overruled: r.overruled, classed: r.classed, lifetime: r.lifetime,
       confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
@@ -117,7 +119,7 @@ CALL (slots) {
   CALL (slots) {
     UNWIND [s IN slots WHERE s[0] = 'FACT' | s[1]] AS slot
     CALL (slot) {
-      MATCH (:User)-[r:FACT]->(:Memory)
+      MATCH ()-[r:FACT]->()
       USING INDEX r:FACT(slot, version)
       WHERE r.slot = slot AND r.version >= 1
       RETURN r.version AS top
@@ -128,7 +130,7 @@ CALL (slots) {
     UNION ALL
     UNWIND [s IN slots WHERE s[0] = 'PREFERENCE' | s[1]] AS slot
     CALL (slot) {
-      MATCH (:User)-[r:PREFERENCE]->(:Memory)
+      MATCH ()-[r:PREFERENCE]->()
       USING INDEX r:PREFERENCE(slot, version)
       WHERE r.slot = slot AND r.version >= 1
       RETURN r.version AS top
@@ -139,7 +141,7 @@ CALL (slots) {
     UNION ALL
     UNWIND [s IN slots WHERE s[0] = 'CONTEXT' | s[1]] AS slot
     CALL (slot) {
-      MATCH (:User)-[r:CONTEXT]->(:Memory)
+      MATCH ()-[r:CONTEXT]->()
       USING INDEX r:CONTEXT(slot, version)
       WHERE r.slot = slot AND r.version >= 1
       RETURN r.version AS top
@@ -153,24 +155,25 @@ CALL (slots) {
 CALL () {
   CALL () {
     UNWIND $pending.FACT AS prefix
-    MATCH (:User)-[r:FACT]->(m:Memory)
+    MATCH ()-[r:FACT]->(m)
     USING INDEX r:FACT(pending_slot)
     WHERE r.pending_slot STARTS WITH prefix
     RETURN r, m
     UNION ALL
     UNWIND $pending.PREFERENCE AS prefix
-    MATCH (:User)-[r:PREFERENCE]->(m:Memory)
+    MATCH ()-[r:PREFERENCE]->(m)
     USING INDEX r:PREFERENCE(pending_slot)
     WHERE r.pending_slot STARTS WITH prefix
     RETURN r, m
     UNION ALL
     UNWIND $pending.CONTEXT AS prefix
-    MATCH (:User)-[r:CONTEXT]->(m:Memory)
+    MATCH ()-[r:CONTEXT]->(m)
     USING INDEX r:CONTEXT(pending_slot)
     WHERE r.pending_slot STARTS WITH prefix
     RETURN r, m
   }
-  RETURN collect({kind: type(r), mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+  WITH type(r) AS kind, r {.*} AS r, m {.value, .metadata} AS m
+  RETURN collect({kind: kind, mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
       version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
       ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, overruled: r.overruled, classed: r.classed, lifetime: r.lifetime,
       confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
@@ -186,7 +189,7 @@ RETURN now, u.rev AS rev, u.erased_at IS NOT NULL AS erased, done {.request_hash
 // name: apply
 // mode: write
 // scope: user
-// params: tenant_id STRING, user_id STRING, op STRING, request_hash STRING, route STRING, actor STRING, outcome STRING, now DATETIME, patches LIST, ckeys LIST, sources LIST, new LIST, seen LIST, copied LIST, turns LIST, opened LIST, sync LIST, changes LIST
+// params: tenant_id STRING, user_id STRING, now DATETIME, patches LIST, ckeys LIST, sources LIST, new LIST, seen LIST, copied LIST, turns LIST, opened LIST, cases LIST, sync LIST, changes LIST, carried LIST, linked LIST
 // purpose: everything the verdicts ask for; the lock is already held.
 MATCH (u:User {tenant_id: $tenant_id, user_id: $user_id})
 SET u.at = $now, u.rev = coalesce(u.rev, 0) + 1
@@ -264,9 +267,56 @@ CALL () {
   SET g = properties(f)
   RETURN count(*) AS copied
 }
+// review cases open with their pending rows and close with them; one that is closed stays as it was decided
+CALL () {
+  UNWIND $cases AS c
+  MERGE (v:Review {tenant_id: $tenant_id, case_id: c.case_id})
+    ON CREATE SET v = c.node
+  SET v += CASE WHEN v.state = 'open' THEN c.set ELSE {} END
+  WITH v, c
+  MATCH (m:Memory {tenant_id: $tenant_id, mid: c.mid})
+  MERGE (v)-[:CONCERNS]->(m)
+  RETURN count(*) AS reviewed
+}
+// relations go with the version: conditions and medications are carried over, contradictions end, origins stay; a relation between two
+// memories that both change goes over once, from new to new
+CALL () {
+  UNWIND $carried AS c
+  MATCH (:Memory {tenant_id: $tenant_id, mid: c.old})-[x:HAS_CONDITION|AFFECTS_MEDICATION|CONTRADICTS]-(:Memory)
+  WITH c, x, CASE WHEN x.ended_by IS NULL THEN false
+                  ELSE EXISTS { (:Memory {tenant_id: $tenant_id, mid: x.ended_by})<-[v:FACT|PREFERENCE|CONTEXT]-(:User) WHERE v.retracted_at IS NOT NULL } END AS void
+  WHERE x.valid_to IS NULL OR x.valid_to > c.at OR void
+  WITH x, void, max(c.at) AS at, collect(c) AS pairs
+  WITH x, void, at, properties(x) AS held, startNode(x).mid AS a, endNode(x).mid AS b, type(x) AS type, pairs
+  WITH x, void, at, held, type, all(c IN pairs WHERE c.keep) AND type <> 'CONTRADICTS' AS keep, head(pairs).new AS ender,
+       coalesce(head([c IN pairs WHERE c.old = a | c.new]), a) AS a, coalesce(head([c IN pairs WHERE c.old = b | c.new]), b) AS b
+  SET x.valid_to = CASE WHEN x.valid_from > at THEN x.valid_from ELSE at END, x.closed_at = $now, x.ended_by = ender
+  WITH *
+  WHERE keep
+  MATCH (m:Memory {tenant_id: $tenant_id, mid: a})
+  MATCH (o:Memory {tenant_id: $tenant_id, mid: b})
+  CREATE (m)-[y:$(type)]->(o)
+  SET y = held, y.rid = a + '.' + substring(randomUUID(), 24), y.recorded_at = $now, y.carried_from = held.rid,
+      y.valid_from = CASE WHEN held.valid_from > at THEN held.valid_from ELSE at END,
+      y.valid_to = CASE WHEN void THEN null ELSE held.valid_to END, y.closed_at = CASE WHEN void THEN null ELSE held.closed_at END, y.ended_by = null
+  RETURN count(*) AS moved
+}
+CALL () {
+  UNWIND $linked AS l
+  MATCH (:User)-[r:FACT]->(o:Memory)
+  USING INDEX r:FACT(ckey, current_slot)
+  WHERE r.ckey = l.ckey AND r.current_slot STARTS WITH l.prefix AND r.is_end IS NULL AND r.polarity = '+' AND r.tombstoned_at IS NULL
+  MATCH (m:Memory {tenant_id: $tenant_id, mid: l.mid})
+  WITH l, r, CASE WHEN l.outward THEN m ELSE o END AS a, CASE WHEN l.outward THEN o ELSE m END AS b
+  WHERE NOT EXISTS { (a)-[x:HAS_CONDITION|AFFECTS_MEDICATION|CONTRADICTS|DERIVED_FROM]->(b) WHERE type(x) = l.type AND x.valid_to IS NULL }
+  CREATE (a)-[y:$(l.type)]->(b)
+  SET y = {rid: a.mid + '.' + substring(randomUUID(), 24), weight: l.weight, recorded_at: $now, valid_from: CASE WHEN r.valid_from > l.at THEN r.valid_from ELSE l.at END}
+  RETURN count(*) AS linked
+}
 FOREACH (c IN $changes |
-  CREATE (:Change {tenant_id: $tenant_id, user_id: $user_id, op: $op, request_hash: $request_hash, route: $route, actor: $actor, at: $now,
-                   outcome: $outcome, mids: c.mids, verdicts: c.verdicts, rev: u.rev}))
+  CREATE (d:Change)
+  SET d = c, d.rev = u.rev)
 FOREACH (o IN $sync |
-  CREATE (:Outbox {oid: $op + ':' + o.ref, ref: o.ref, kind: o.kind, tenant_id: $tenant_id, user_id: $user_id, pending_at: $now}))
+  CREATE (x:Outbox)
+  SET x = o)
 RETURN u.rev AS rev, patched, created, seen;

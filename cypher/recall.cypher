@@ -109,7 +109,7 @@ RETURN now, u.rev AS rev, rows;
 // name: hydrate
 // mode: read
 // scope: user
-// params: tenant_id STRING, user_id STRING, mids LIST, prefixes MAP, planned MAP, fresh INTEGER
+// params: tenant_id STRING, user_id STRING, mids MAP, prefixes MAP, planned MAP, fresh INTEGER
 // purpose: join candidate ids back: the user's own memories only; plus current rows of the slots asked for, due plans, open pending ones, and writes not projected yet.
 OPTIONAL MATCH (u:User {tenant_id: $tenant_id, user_id: $user_id})
 WITH u, datetime.realtime().epochMillis AS db
@@ -164,10 +164,22 @@ CALL (u, now) {
     WHERE r.pending_slot STARTS WITH $planned.CONTEXT
     RETURN r, m
     UNION ALL
-    UNWIND $mids AS mid
-    MATCH (m:Memory {tenant_id: $tenant_id, mid: mid})<-[r:FACT|PREFERENCE|CONTEXT]-(o)
-    USING INDEX m:Memory(tenant_id, mid)
-    WHERE o = u
+    UNWIND $mids.FACT AS mid
+    MATCH (o)-[r:FACT]->(m)
+    USING INDEX r:FACT(mid)
+    WHERE r.mid = mid AND o = u
+    RETURN r, m
+    UNION ALL
+    UNWIND $mids.PREFERENCE AS mid
+    MATCH (o)-[r:PREFERENCE]->(m)
+    USING INDEX r:PREFERENCE(mid)
+    WHERE r.mid = mid AND o = u
+    RETURN r, m
+    UNION ALL
+    UNWIND $mids.CONTEXT AS mid
+    MATCH (o)-[r:CONTEXT]->(m)
+    USING INDEX r:CONTEXT(mid)
+    WHERE r.mid = mid AND o = u
     RETURN r, m
     UNION ALL
     MATCH (o:Outbox {tenant_id: $tenant_id, user_id: $user_id})

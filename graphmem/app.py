@@ -13,7 +13,7 @@ from typing import Self
 
 import platformdirs
 
-from graphmem import __version__, localdb
+from graphmem import __version__, jars, localdb
 from graphmem.answers import (
     Ask,
     BatchItem,
@@ -411,7 +411,7 @@ def open_graphmem(settings: Settings | None = None, *, migrate: bool | None = No
         raise
 
 
-def bring_up(settings: Settings, progress: localdb.jars.Progress | None = None) -> localdb.Server:
+def bring_up(settings: Settings, progress: jars.Progress | None = None) -> localdb.Server:
     """The Neo4j of one's own of these settings' home, started if it does not run; see localdb.up."""
     return localdb.up(settings.home, probe=probe, progress=progress)
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from graphmem import __version__
-from graphmem.commands import care, memories, server
+from graphmem.commands import care, doctor, reads, server, writes
 
 app = typer.Typer(
     name="graphmem",
@@ -33,9 +33,8 @@ def root(version: Annotated[bool, typer.Option("--version", callback=_version, i
     """Options of the program itself."""
 
 
-server.add_to(app)
-memories.add_to(app)
-care.add_to(app)
+for commands in (server, doctor, writes, reads, care):
+    commands.add_to(app)
 
 
 def main() -> None:

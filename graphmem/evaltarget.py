@@ -64,7 +64,7 @@ class StoredTarget:
 
     def __init__(self, graphmem: Facade) -> None:
         self._graphmem = graphmem
-        self._tenant = f"eval-{uuid4().hex}"
+        self.tenant = f"eval-{uuid4().hex}"
         self._users = 0
         trusted = graphmem.room.settings.trusted_domains
         self._domain = min(trusted) if trusted else "default"
@@ -73,7 +73,7 @@ class StoredTarget:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None) -> None:
-        self._graphmem.wipe(self._tenant)
+        self._graphmem.wipe(self.tenant)
 
     def label(self, text: str, lang: Language) -> Sequence[Prediction]:
         """What is heard and then really stored or kept as pending; see EvalTarget.label."""
@@ -175,7 +175,7 @@ class StoredTarget:
     def _somebody(self) -> Scope:
         """A new user, in a domain whose `verified` counts."""
         self._users += 1
-        return Scope(self._tenant, f"u{self._users}", self._domain)
+        return Scope(self.tenant, f"u{self._users}", self._domain)
 
 
 def evaluated(suite: Suite, target: StoredTarget) -> Report:

@@ -170,8 +170,11 @@ class MemoryReader(Protocol):
         """What holds now: current rows, plans that are due, open pending ones, narrowed by index prefix; opposition is the caller's."""
         ...
 
-    def hydrate(self, scope: Scope, mids: Sequence[str], keys: Sequence[tuple[Kind, str]], fresh: int = 50) -> Hydrated:
-        """Candidate ids joined back, the current rows of these keys, due plans, and up to `fresh` writes not projected yet."""
+    def hydrate(self, scope: Scope, mids: Mapping[Kind, Sequence[str]], keys: Sequence[tuple[Kind, str]], fresh: int = 50) -> Hydrated:
+        """Candidate ids joined back, the current rows of these keys, due plans, and up to `fresh` writes not projected yet.
+
+        An id is looked for under the kinds it is given under: one whose kind is not known stands under each.
+        """
         ...
 
     def history(self, scope: Scope, known_at: Ms | None = None) -> Snapshot:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from graphmem.answers import Latest, Memory, MemoryFilter, Page
+from graphmem.drift import blocked
 from graphmem.errors import InvalidInputError, NotFoundError
 from graphmem.memory import Status, to_ms, utc
 from graphmem.ports import MemoryReader
@@ -79,11 +80,12 @@ class Reading:
         teller = Teller(self._room.ontology, Ledger(snapshot.rows), snapshot.now, snapshot.now, bounded=True)
         return teller, snapshot.pendings, snapshot.rev
 
-    def _listed(self, teller: Teller, pendings: Iterable[Pending], where: MemoryFilter) -> list[Memory]:
+    def _listed(self, teller: Teller, pendings: Sequence[Pending], where: MemoryFilter) -> list[Memory]:
         if where.status is Status.PENDING:
             return self._shown(teller, pendings)
         if where.status is None:
-            return [teller.tell(r) for r in teller.ledger.all_told(teller.t, teller.k)]
+            silent = blocked(pendings, teller.t, teller.k, self._room.limits)
+            return [teller.tell(r) for r in teller.ledger.all_told(teller.t, teller.k) if r.slot not in silent]
         rows = [r for r in teller.ledger.rows if visible(r, teller.k) and teller.ledger.status(r, teller.t, teller.k) is where.status]
         decided = [teller.pending(p) for p in pendings if p.row.tombstoned_at is None and not p.open() and p.row.recorded_at <= teller.k]
         return [teller.memory(r) for r in rows] + [m for m in decided if m.status is where.status]

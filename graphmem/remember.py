@@ -9,19 +9,21 @@ from datetime import datetime
 
 from graphmem.answers import FollowUpItem, Memory, PendingItem, Remember, Remembered
 from graphmem.book import Book, Case, Judgement, Rule, Trust
-from graphmem.casework import Clock, Reads, Spoken, reads, rule_of
+from graphmem.casework import Clock, Reads, Spoken, rule_of
 from graphmem.conflict import confirm as confirmed
+from graphmem.drift import reads
 from graphmem.errors import ConflictError, InvalidInputError, NotFoundError, RefusedError
 from graphmem.ids import many, uuid7
 from graphmem.memory import MILLISECOND, Kind, Provenance, SourceKind, Statement, Verdict, to_ms, utc
 from graphmem.ontology import LIFETIME
 from graphmem.ports import MemoryReader, MemoryWriter, Operation
+from graphmem.review import case_for
 from graphmem.room import Room, check_characters, check_key, check_metadata, check_source, check_time, check_zone
 from graphmem.scope import Scope
 from graphmem.slot import operation_id
 from graphmem.telling import Teller, with_origin
 from graphmem.validity import Ledger, Pending, Row
-from graphmem.writing import Changes, Decided, Known, Origin, Written, book_of, hear
+from graphmem.writing import Changes, Decided, Known, Origin, Written, book_of
 
 VALUE_MAX = 10_000
 """Characters of a value."""
@@ -57,7 +59,7 @@ class Keeper:
         sealed: list[tuple[Book, list[Decided]]] = []
 
         def decide(known: Known) -> Changes:
-            book, decided = hear(known, spoken, self._room.limits, self._room.skew, mids)
+            book, decided = self._room.judge(known, spoken, mids)
             _expect(ask.expected_version, known, book, decided)
             sealed[:] = [(book, decided)]
             return self._room.close(known, book, decided, Changes("", origin), {}, "zh" if _han(ask.value) else "en")
@@ -146,7 +148,7 @@ class Keeper:
         if last.mid in book.pendings:
             pending = book.pendings[last.mid]
             memory = teller.pending(replace(pending, row=with_origin(pending.row, origin)))
-            item = PendingItem(memory, last.reason or "", self._room.question(decided[-1].statement))
+            item = PendingItem(memory, last.reason or "", self._room.question(decided[-1].statement), case_for(last.mid, last.reason))
             return Remembered(last.verdict, memory, None, False, written.rev, pending=item, reason=last.reason)
         row = next(r for r in teller.ledger.rows if r.mid == last.mid)
         return Remembered(last.verdict, teller.memory(row), last.supersedes, False, written.rev, reason=last.reason)

@@ -13,16 +13,19 @@ from typing import cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from graphmem.book import Book, Limits, Trust
+from graphmem.casework import Spoken
+from graphmem.drift import check_environment
 from graphmem.errors import InvalidInputError
 from graphmem.lexicon import Lexicon, load_lexicon
 from graphmem.memory import MILLISECOND, Heard, Language, Provenance, SourceKind, Statement, Text2, Turn
 from graphmem.ontology import Ontology, load_ontology
 from graphmem.pipeline.extract import Extractor
+from graphmem.review import cases_of, within_quota
 from graphmem.scope import Scope
 from graphmem.settings import Settings
 from graphmem.telling import caption, label_of
 from graphmem.validity import Ms
-from graphmem.writing import Changes, Decided, Known, StoredTurn, settle
+from graphmem.writing import Changes, Decided, Known, StoredTurn, hear, settle
 
 SESSIONS = 4096
 """Sessions whose last turns are kept in the process; others are read from the graph."""
@@ -88,6 +91,7 @@ class Room:
         check_time(turn.at, "at")
         check_source(turn.source)
         check_metadata(turn.metadata)
+        check_environment(turn.environment)
 
     def zone_of(self, turn: Turn) -> str:
         """The speaker's zone: the request's, else the offset of `at`, else the tenant's."""
@@ -115,7 +119,12 @@ class Room:
         body = asdict(request) if hasattr(request, "__dataclass_fields__") else request  # type: ignore[call-overload]
         return hashlib.sha256(json.dumps(body, default=str, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
 
-    # --- the end of a write
+    # --- a write
+
+    def judge(self, known: Known, spoken: Sequence[Spoken], mids: Sequence[str]) -> tuple[Book, list[Decided]]:
+        """Judge the statements of one write; what would open more review cases than a user may have is refused."""
+        book, decided = hear(known, spoken, self.limits, self.skew, mids)
+        return book, within_quota(book, decided, known.pendings, self.settings.review_quota, self.limits.pending_life)
 
     def close(
         self, known: Known, book: Book, decided: Sequence[Decided], changes: Changes, outcome: Mapping[str, object], language: str
@@ -127,6 +136,7 @@ class Room:
         verdicts = [[d.judgement.mid, d.judgement.verdict.value, d.judgement.supersedes, d.judgement.reason] for d in decided]
         return replace(
             settled,
+            cases=cases_of(settled, book, self.limits.pending_life),
             captions=captions,
             outcome=json.dumps({**outcome, "verdicts": verdicts}, ensure_ascii=False),
             verdicts=tuple((d.judgement.mid or "", d.judgement.verdict.value) for d in decided),

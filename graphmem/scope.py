@@ -32,6 +32,19 @@ class Scope:
         check_user_id(self.user)
 
 
+@dataclass(frozen=True, slots=True)
+class TenantScope:
+    """A whole tenant, and who asks: for what belongs to no one user. Made only from a tenant's own credential; it reaches no user's memories."""
+
+    tenant: str
+    principal: str
+    rights: frozenset[str] = field(default_factory=frozenset)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.tenant, str) or not TENANT.fullmatch(self.tenant):
+            raise InvalidInputError("a tenant id is 1 to 63 of a-z, 0-9, '_' and '-'", field="tenant")
+
+
 def check_user_id(user: object) -> str:
     """Return the user id unchanged: 1 to 256 characters, exact, no trimming, any script, no control characters or lone surrogates."""
     if not isinstance(user, str) or not 1 <= len(user) <= USER_ID_MAX:

@@ -19,18 +19,25 @@ class Settings(BaseSettings):
     neo4j_uri: str | None = None
     """Bolt address; None brings up a Neo4j of one's own (localdb)."""
     neo4j_user: str = "neo4j"
+    """Login name at `neo4j_uri`."""
     neo4j_password: SecretStr = SecretStr("")
+    """Password at `neo4j_uri`; a Neo4j of one's own keeps its own under `home`."""
     neo4j_database: str = "neo4j"
+    """Database at `neo4j_uri`; Community edition has only `neo4j`."""
     neo4j_pool: int = Field(default=64, ge=1, le=1000)
+    """Connections to Neo4j that one process may hold."""
     qdrant_url: str | None = None
     """Address of a Qdrant server; None uses the in-process engine under `home`."""
     qdrant_api_key: SecretStr | None = None
+    """Key of the Qdrant server."""
     embedders: tuple[str, ...] = ("use", "e5")
-    """`use`, `e5`, `bge-m3`."""
+    """Which embedders make vectors: `use`, `e5`, `bge-m3` (the last one needs the extra `bge` and `bge_model`)."""
     embedding_dimensions: dict[str, int] = Field(default_factory=dict)
     """Expected sizes by embedder; a size that contradicts the model refuses the start."""
     bge_model: Path | None = None
+    """Folder with the weights of bge-m3, fetched by you; nothing is downloaded at run time."""
     packs: tuple[Path, ...] = ()
+    """Packs of your own, read after the built-in ones in this order (docs/packs.md)."""
     open_keys: bool = True
     """Whether tenants may use keys outside the ontology."""
     zone: str = "UTC"
@@ -49,6 +56,8 @@ class Settings(BaseSettings):
     """Calibrated score of a told L2 memory (design section 6)."""
     decay_days: float = Field(default=30.0, gt=0)
     """Time constant of the weight (design section 5)."""
+    review_quota: int = Field(default=100, ge=1)
+    """Open review cases of facts that one user may have; a statement that would open another is refused (reliability T11)."""
     lease_seconds: int = Field(default=30, ge=1)
     """How long a projector holds an outbox record."""
     api_keys: dict[str, str] = Field(default_factory=dict)

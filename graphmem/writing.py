@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from graphmem.book import Book, Copied, Judgement, Limits, Seen
 from graphmem.casework import Clock, Spoken, cases
-from graphmem.conflict import judge
+from graphmem.drift import judged
 from graphmem.memory import Statement
 from graphmem.validity import Ms, Pending, Row
 
@@ -107,6 +107,19 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
+class NewCase:
+    """A review case that opens with its pending row, or (any other state) closes with it. `slot_version`: top version when it opened."""
+
+    case_id: str
+    pending: Pending
+    slot_version: int
+    due_at: Ms
+    state: str = "open"
+    decision: str | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Changes:
     """What the write stores. Rows in `patched` stood before and differ in caches or decisions; `created` and `pended` are new."""
 
@@ -124,6 +137,9 @@ class Changes:
     forgotten: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
     captions: Mapping[str, str] = field(default_factory=dict)
+    cases: tuple[NewCase, ...] = ()
+    proof: str | None = None
+    """The proof that this write applies: only from state `both`, only once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +172,7 @@ def hear(known: Known, spoken: Sequence[Spoken], limits: Limits, skew: Ms, mids:
     decided = []
     for sp in sorted(spoken, key=lambda sp: not (sp.statement.polarity == "-" or sp.statement.is_end)):
         for case in cases(sp, book, clock, limits):
-            decided.append(Decided(case.statement, judge(case, book)))
+            decided.append(Decided(case.statement, judged(case, book)))
     return book, decided
 
 

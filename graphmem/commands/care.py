@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -61,7 +61,7 @@ def migrate_plan(output: OutputOption = Output.TABLE) -> None:
     """The statements that apply would run."""
     found = [m for m in _migrations() if m.state == "waiting"]
     rows = [{"version": m.version, "name": m.name, "statement": statement} for m in found for statement in m.statements]
-    emit(output, found, rows, ("version", "name", "statement"), lambda row: [str(v) for v in cast(dict[str, object], row).values()])
+    emit(output, found, rows, ("version", "name", "statement"), lambda row: [str(value) for value in row.values()])
     if not rows:
         say("nothing waits")
 
@@ -90,8 +90,7 @@ def _migrations() -> list[Migration]:
     return migration_status(chosen)
 
 
-def _migration_cells(row: object) -> tuple[str, ...]:
-    m = cast("Migration", row)
+def _migration_cells(m: Migration) -> tuple[str, ...]:
     return (f"V{m.version:04d}", m.name, m.state)
 
 
@@ -125,8 +124,7 @@ def check(
         raise typer.Exit(Exit.CHECK_FAILED)
 
 
-def _break_cells(row: object) -> tuple[str, ...]:
-    found = cast("Break", row)
+def _break_cells(found: Break) -> tuple[str, ...]:
     return (found.tenant, found.kind, found.ref, found.detail)
 
 
@@ -172,8 +170,7 @@ def _suite(file: Path) -> Suite:
     return merged([parse(path.read_text(encoding="utf-8").splitlines(), str(path)) for path in files])
 
 
-def _score_cells(row: object) -> tuple[str, ...]:
-    score = cast("Score", row)
+def _score_cells(score: Score) -> tuple[str, ...]:
     rate = "-" if score.rate is None else f"{score.rate:.3f}"
     return (score.kind, score.name, score.group, rate, f"{score.hits:g}", str(score.total))
 
@@ -182,4 +179,3 @@ def _misses(report: Report, count: int) -> None:
     if count:
         rows = [(m.kind, m.id, m.text[:80], m.expected[:80], m.got[:80], m.rule) for m in report.misses[:count]]
         table(("kind", "id", "text", "expected", "got", "rule"), rows)
-

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, tzinfo
 from enum import Enum, IntEnum, StrEnum
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ParamSpec
+from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
 from zoneinfo import ZoneInfo
 
 import typer
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from graphmem.settings import Settings
 
 P = ParamSpec("P")
+T = TypeVar("T")
 
 DEFAULT_TENANT = "default"
 DEFAULT_USER = "me"
@@ -152,8 +153,17 @@ def graphmem(*, project: bool = False) -> Iterator[Graphmem]:
 
     with open_graphmem(chosen, warm=False) as opened:
         yield opened
-        if project and index_free(opened):
+        if project:
+            _project(opened)
+
+
+def _project(opened: Graphmem) -> None:
+    """Put what was written into the index. What was asked for is done and stored: a fault here is told, it undoes nothing."""
+    try:
+        if index_free(opened):
             opened.drain(PROJECT_S)
+    except Exception as error:
+        say(f"note: not everything is in the index yet ({type(error).__name__}: {error}); the next command or the service goes on with it")
 
 
 PROJECT_S = 20.0
@@ -206,7 +216,8 @@ def moment(text: str | None, name: str) -> datetime | None:
     try:
         at = datetime.fromisoformat(text.strip())
     except ValueError as error:
-        raise InvalidInputError(f"--{name}: '{text}' is no ISO 8601 time", field=name, hint="write 2026-03-01 or 2026-03-01T09:00+08:00.") from error
+        hint = "write 2026-03-01 or 2026-03-01T09:00+08:00."
+        raise InvalidInputError(f"--{name}: '{text}' is no ISO 8601 time", field=name, hint=hint) from error
     return (at if at.tzinfo is not None else at.replace(tzinfo=_zone())).astimezone(UTC)
 
 
@@ -239,7 +250,7 @@ def plain(value: object) -> object:
     return str(value)
 
 
-def emit(output: Output, whole: object, rows: Sequence[object], columns: Sequence[str], cells: Callable[[object], Sequence[str]]) -> None:
+def emit(output: Output, whole: object, rows: Sequence[T], columns: Sequence[str], cells: Callable[[T], Sequence[str]]) -> None:
     """Print data: the whole answer as one JSON document, its rows as JSON lines, or its rows as a table."""
     import json
 

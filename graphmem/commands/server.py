@@ -1,4 +1,4 @@
-"""Commands around the processes: up, down, status, serve, doctor, demo."""
+"""Commands around the processes: demo, serve, up, down, status."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import importlib
 import secrets
 import socket
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,7 +25,7 @@ from graphmem.commands.frame import (
     settings,
     table,
 )
-from graphmem.errors import ConfigurationError, GraphmemError, InvalidInputError, UnavailableError
+from graphmem.errors import ConfigurationError, InvalidInputError
 
 if TYPE_CHECKING:
     from graphmem.settings import Settings
@@ -40,8 +39,11 @@ SHOW_GRAPH = "MATCH p = (u:User {tenant_id: '%s'})-[:FACT|PREFERENCE|CONTEXT]->(
 
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
-    for name, act in {"demo": demo, "serve": serve, "up": up, "down": down, "status": status, "doctor": doctor}.items():
-        command(app, name)(act)
+    command(app, "demo")(demo)
+    command(app, "serve")(serve)
+    command(app, "up")(up)
+    command(app, "down")(down)
+    command(app, "status")(status)
 
 
 def demo(
@@ -54,7 +56,8 @@ def demo(
 
     chosen = settings()
     if chosen.neo4j_uri is not None and not yes and sys.stdin.isatty():
-        typer.confirm(f"The demo writes into tenant '{TENANT}' of {chosen.neo4j_uri} and removes what is there. Go on?", abort=True, err=True)
+        asked = f"The demo writes into tenant '{TENANT}' of {chosen.neo4j_uri} and removes what is there. Go on?"
+        typer.confirm(asked, abort=True, err=True)
     _prepare(chosen)
     broken = tell_story(chosen)
     _where_next(chosen, TENANT, port, serving=serve_after)
@@ -140,9 +143,8 @@ def _check_port(host: str, port: int) -> None:
         try:
             probe.bind((host, port))
         except OSError as error:
-            raise InvalidInputError(
-                f"{host}:{port} cannot be listened on ({error.strerror})", field="port", hint=f"--port {port + 1}, or end what listens there."
-            ) from error
+            hint = f"--port {port + 1}, or end what listens there."
+            raise InvalidInputError(f"{host}:{port} cannot be listened on ({error.strerror})", field="port", hint=hint) from error
 
 
 def _say_browser(chosen: Settings, tenant: str) -> None:
@@ -152,7 +154,8 @@ def _say_browser(chosen: Settings, tenant: str) -> None:
     if chosen.neo4j_uri is not None:
         say(f"Neo4j Browser: the one of {chosen.neo4j_uri}")
     elif (server := localdb.status(chosen.home)) is not None:
-        say(f"Neo4j Browser: {server.browser_url}   (connect to {server.uri}, user {server.user}, password in {server.home / 'neo4j' / 'password'})")
+        say(f"Neo4j Browser: {server.browser_url}")
+        say(f"  connect to {server.uri}, user {server.user}, password in {server.home / 'neo4j' / 'password'}")
     say(f"  {SHOW_GRAPH % tenant}")
 
 
@@ -207,101 +210,3 @@ def _status(output: Output) -> bool:
     else:
         emit(output, row, [row], (), lambda _: ())
     return True
-
-
-# --- doctor
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One check of the doctor. `mend` is a command, or empty where nothing is wrong."""
-
-    check: str
-    fine: bool
-    found: str
-    mend: str = ""
-
-
-def doctor(output: OutputOption = Output.TABLE) -> None:
-    """Look at everything the service needs; each row says what mends it. Exit code 3 when something is wrong."""
-    chosen = settings()
-    found = [_python(), _home(chosen), _zone(chosen), *_own_neo4j(chosen), *_models(chosen), *_stores(chosen)]
-
-    def cells(row: object) -> tuple[str, ...]:
-        assert isinstance(row, Finding)
-        return ("ok" if row.fine else "WRONG", row.check, row.found, row.mend)
-
-    emit(output, found, found, ("", "check", "found", "what mends it"), cells)
-    if not all(finding.fine for finding in found):
-        raise typer.Exit(Exit.CHECK_FAILED)
-
-
-def _python() -> Finding:
-    fine = sys.version_info >= (3, 11)
-    return Finding("Python", fine, sys.version.split()[0], "" if fine else "make PYTHON=/path/to/python3.11")
-
-
-def _home(chosen: Settings) -> Finding:
-    path = home_path(chosen)
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        probe = path / f".doctor-{secrets.token_hex(4)}"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        return Finding("data home", False, f"{path}: {error.strerror}", "export GRAPHMEM_HOME=<a folder of yours>")
-    return Finding("data home", True, str(path))
-
-
-def _zone(chosen: Settings) -> Finding:
-    from zoneinfo import ZoneInfo
-
-    try:
-        return Finding("time zone", True, ZoneInfo(chosen.zone).key)
-    except (KeyError, ValueError, OSError):
-        return Finding("time zone", False, f"{chosen.zone!r} is no IANA zone", "export GRAPHMEM_ZONE=Asia/Shanghai")
-
-
-def _own_neo4j(chosen: Settings) -> list[Finding]:
-    """Java and the server, only where no other Neo4j is named."""
-    from graphmem import localdb
-    from graphmem.java import find_java
-
-    if chosen.neo4j_uri is not None:
-        return []
-    try:
-        java = Finding("Java", True, str(find_java()))
-    except GraphmemError as error:
-        java = Finding("Java", False, error.detail, error.hint or "pip install 'graphmem[local]'")
-    runs = localdb.status(chosen.home)
-    return [java, Finding("Neo4j process", runs is not None, runs.uri if runs else "none of your own runs", "" if runs else "graphmem up")]
-
-
-def _models(chosen: Settings) -> list[Finding]:
-    from graphmem.jars import cache_home, read_lock
-
-    if "e5" not in chosen.embedders:
-        return []
-    jar = cache_home() / "models" / read_lock("models.lock")[0].name
-    return [Finding("e5 model", True, str(jar) if jar.exists() else "is fetched at its first use (25 MB)")]
-
-
-def _stores(chosen: Settings) -> list[Finding]:
-    """What the façade says of its stores; the error itself where it does not open."""
-    from graphmem import localdb
-    from graphmem.app import open_graphmem
-
-    if chosen.neo4j_uri is None and localdb.status(chosen.home) is None:
-        return []
-    try:
-        with open_graphmem(chosen, warm=False) as g:
-            checks = g.ready().checks
-            lag = g.outbox.lag()
-    except UnavailableError as error:
-        return [Finding(error.store, False, error.detail, error.hint or f"start it: {chosen.neo4j_uri}")]
-    except GraphmemError as error:
-        return [Finding("stores", False, error.detail, error.hint or "graphmem migrate status")]
-    mend = {"neo4j": "graphmem up", "migrations": "graphmem migrate apply", "index": "end the other graphmem process, or graphmem reindex"}
-    found = [Finding(name, fine, words, "" if fine else mend.get(name, "")) for name, fine, words in checks]
-    parked = Finding("projection", lag.parked == 0, f"{lag.pending} waiting, {lag.parked} parked", "" if lag.parked == 0 else "graphmem reindex")
-    return [*found, parked]

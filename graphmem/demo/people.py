@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from datetime import time as clock
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 from zoneinfo import ZoneInfo
 
 import yaml
@@ -20,16 +20,12 @@ BETWEEN = timedelta(seconds=20)
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One turn of one person, dated. `chinese`: the person speaks Chinese."""
+    """One turn of one person, and when it was said. `chinese`: the person speaks Chinese."""
 
     user: str
     chinese: bool
+    at: datetime
     turn: Turn
-
-    @property
-    def at(self) -> datetime:
-        assert self.turn.at is not None
-        return self.turn.at
 
 
 def people(now: datetime, path: Path = FILE) -> list[Said]:
@@ -46,9 +42,9 @@ def _person(person: dict[str, Any], now: datetime) -> Iterator[Said]:
         begin = _begin(session, ZoneInfo(zone), now)
         for number, entry in enumerate(turns):
             ((who, text),) = entry.items()
-            role = "user" if who == "u" else "assistant"
+            role: Literal["user", "assistant"] = "user" if who == "u" else "assistant"
             at = begin + number * BETWEEN
-            yield Said(user, chinese, Turn(text, role=role, session_id=session["id"], turn_id=f"t-{number + 1}", at=at, zone=zone))
+            yield Said(user, chinese, at, Turn(text, role=role, session_id=session["id"], turn_id=f"t-{number + 1}", at=at, zone=zone))
 
 
 def _begin(session: dict[str, str], zone: ZoneInfo, now: datetime) -> datetime:

@@ -82,7 +82,9 @@ def _hear(story: Story, said: Sequence[Said], what: str) -> None:
 def _early(story: Story, said: Sequence[Said]) -> None:
     page = story.page
     page.chapter("八个人聊了几个星期", "Eight people talk for weeks")
-    page.say(f"{len(said)} turns of {len({s.user for s in said})} people, from {said[0].at:%Y-%m-%d} to {said[-1].at:%Y-%m-%d}, four Chinese, four English.")
+    chinese = len({s.user for s in said if s.chinese})
+    english = len({s.user for s in said if not s.chinese})
+    page.say(f"{len(said)} turns from {said[0].at:%Y-%m-%d} to {said[-1].at:%Y-%m-%d}: {chinese} people speak Chinese, {english} English.")
     _hear(story, said, "hearing them")
     page.rows(("who", "turns", "remembered", "for example"), [_of_person(story, user) for user in dict.fromkeys(s.user for s in said)])
     for user, message in (("阿宁", "帮我点杯咖啡，老样子"), ("Maya", "My usual coffee, please")):
@@ -172,7 +174,8 @@ def _reversal(story: Story) -> None:
     question = next((p.question for s, done in story.heard for p in done.pending if s.user == "Priya"), None)
     if question is not None:
         page.say(f"the agent asks: {question.en} · {question.zh}")
-    page.expect("Priya: still likes sushi, the opposite is pending", bool(waiting) and any(m.value == "sushi" and m.polarity == "+" for m in state.items))
+    likes = any(m.value == "sushi" and m.polarity == "+" for m in state.items)
+    page.expect("Priya: still likes sushi, the opposite is pending", bool(waiting) and likes)
     if waiting:
         story.graphmem.confirm(scope, waiting[0].mid)
         after = [m for m in story.graphmem.latest(scope, "food_preference", subject="self").items if m.value == "sushi"]
@@ -210,7 +213,8 @@ def _same_words(story: Story) -> None:
     if mine:
         story.graphmem.forget(tom, mine[0].mid)
         page.say("Tom asks to forget his allergy:")
-        page.expect("it is gone for him at once", not story.graphmem.latest(tom, "allergy", subject="self").items and _hidden(story, tom, mine[0].mid))
+        left = story.graphmem.latest(tom, "allergy", subject="self").items
+        page.expect("it is gone for him at once", not left and _hidden(story, tom, mine[0].mid))
         page.expect("hers stays", values(story.graphmem.latest(greta, "allergy", subject="self").items) == {"penicillin"})
 
 

@@ -279,6 +279,11 @@ class Classifier:
     def _no_object(self, text: str, value: Value) -> bool:
         return self.reader.is_filler(text[value.start : value.end]) or self.reader.splits_word(text, value.start, value.end)
 
+    def stated(self, key: Key, value: str, rule: str) -> Found:
+        """A statement of a key and a value as a caller knows them."""
+        statement = Statement(kind=key.kind, key=key.name, value=value, ckey=self.recogniser.ckey(value, key.types), confidence=0.97, rule=rule)
+        return Found(statement, 0, 0, 0, 0, 1.0)
+
     def _found(self, said: Said, rule: Rule, m: Hit, before: Before, part: _Part) -> Found:
         name = "family_history" if part.key == "disease" and part.subject.partition(":")[0] in ELDERS else part.key
         key = self.ontology.key(name)

@@ -45,7 +45,7 @@ class _Hearing:
     statements: list[Statement]
     not_stored: list[NotStored]
     follow_ups: list[FollowUp]
-    seen: dict[str, tuple[Reason, str]]
+    seen: dict[tuple[str, str | None], tuple[Reason, str] | None]
 
 
 class Extractor:
@@ -56,7 +56,7 @@ class Extractor:
         self._speech = load_speech(PACKS / "speech.yaml")
         self._people = load_people(PACKS / "subjects.yaml")
         self._classifier = _classifier(ontology, lexicon, self._speech, PrefixReader(self._people, self._speech.words))
-        self._answers = Answers(self._classifier, self._speech)
+        self._answers = Answers(ontology, self._classifier, self._speech, PACKS / "answers.yaml")
 
     def hear(self, turn: Turn, said_at: datetime, zone: ZoneInfo, context: Sequence[Turn] = (), *, threshold: float = THRESHOLD) -> Heard:
         """Statements, follow-ups and what was not stored, of one turn.
@@ -95,12 +95,16 @@ class Extractor:
                 talk.heard(person.subject)
 
     def _hear(self, hearing: _Hearing, sliced: Sliced, talk: Talk, context: Sequence[Turn]) -> None:
+        self._read_all(hearing, sliced, talk)
+        if hearing.statements or hearing.follow_ups or not context:
+            return
         answered = self._answers.answer(sliced, context, talk)
-        if answered is not None:
-            for found, clause in answered:
-                self._keep(hearing, sliced, clause, found)
-            if answered:
-                return
+        for found in answered:
+            self._keep(hearing, sliced, sliced.clauses[0], found)
+        if answered:
+            hearing.not_stored.clear()
+
+    def _read_all(self, hearing: _Hearing, sliced: Sliced, talk: Talk) -> None:
         supposed = -1
         clauses = sliced.clauses
         for i, clause in enumerate(clauses):
@@ -114,18 +118,19 @@ class Extractor:
                 if not clause.quoted:
                     self._note_people(clause, sliced, talk)
                 continue
-            known = hearing.seen.get(clause.text)
-            if known is not None:
-                self._refuse(hearing, sliced, clause, known)
+            if (clause.text, talk.topic) in hearing.seen:
+                known = hearing.seen[clause.text, talk.topic]
+                if known is not None:
+                    self._refuse(hearing, sliced, clause, known)
                 continue
             earlier = clauses[i - 1] if i and clauses[i - 1].sentence == clause.sentence and not clauses[i - 1].quoted else None
             later = clauses[i + 1] if i + 1 < len(clauses) and clauses[i + 1].sentence == clause.sentence else None
-            if not self._read(hearing, sliced, clause, talk, later) and earlier is not None:
+            if not self._read(hearing, sliced, clause, talk, later) and earlier is not None and earlier.text != clause.text:
                 self._read_two(hearing, sliced, earlier, clause, talk)
 
     def _read_two(self, hearing: _Hearing, sliced: Sliced, earlier: Clause, clause: Clause, talk: Talk) -> None:
         """A clause whose object stands in the clause before it: 重金属太吵，我听不得; Golf? I can't stand it."""
-        if clause.end - earlier.start > CLAUSE_MAX or clause.text in hearing.seen:
+        if clause.end - earlier.start > CLAUSE_MAX or clause.text == earlier.text:
             return
         both = replace(earlier, text=sliced.normal.norm[earlier.start : clause.end], end=clause.end, end_mark=clause.end_mark)
         c = self._classifier
@@ -143,6 +148,7 @@ class Extractor:
 
     def _read(self, hearing: _Hearing, sliced: Sliced, clause: Clause, talk: Talk, later: Clause | None) -> bool:
         c = self._classifier
+        topic = talk.topic
         if clause.first:
             talk.lost = False
         mentions = c.recogniser.find(clause.text)
@@ -160,11 +166,11 @@ class Extractor:
         self._note_topic(clause, sliced, talk, found)
         if not found:
             reason = (refused[0].reason, refused[0].rule) if refused else self._speech.rest_of(clause)
-            if not rules:
-                hearing.seen[clause.text] = reason
+            hearing.seen[clause.text, topic] = reason
             self._refuse(hearing, sliced, clause, reason)
             talk.lost = reason[1] in ("subject.unknown", "subject.general") or (talk.lost and not clause.first)
         else:
+            hearing.seen[clause.text, topic] = None
             talk.lost = False
         return bool(found)
 

@@ -11,11 +11,13 @@ from typing import cast
 
 from graphmem.answers import FollowUpItem, Injected, PendingItem, Remembered, Stored
 from graphmem.book import Book
-from graphmem.casework import Spoken, reads, rule_of
+from graphmem.casework import Spoken, rule_of
+from graphmem.drift import CITY, reads, sensed
 from graphmem.errors import ConflictError, InvalidInputError
 from graphmem.ids import many, uuid7
 from graphmem.memory import (
     Heard,
+    Kind,
     Language,
     NotStored,
     Provenance,
@@ -31,12 +33,13 @@ from graphmem.memory import (
     utc,
 )
 from graphmem.ports import MemoryReader, MemoryWriter, Operation
+from graphmem.review import case_for
 from graphmem.room import Room, tz_of
 from graphmem.scope import Scope
 from graphmem.slot import folded, operation_id
 from graphmem.telling import Teller, caption, with_origin
 from graphmem.validity import Ledger
-from graphmem.writing import Changes, Decided, Known, NewTurn, Origin, StoredTurn, Written, hear
+from graphmem.writing import Changes, Decided, Known, NewTurn, Origin, StoredTurn, Written
 
 WAITS_MS = 24 * 3600 * 1000
 """How long a candidate waits at its turn for the answer to its question (design section 5)."""
@@ -74,7 +77,7 @@ class Injector:
         sealed: list[tuple[Book, list[Decided]]] = []
 
         def decide(known: Known) -> Changes:
-            book, decided = hear(known, spoken, self._room.limits, self._room.skew, mids)
+            book, decided = self._room.judge(known, spoken, mids)
             sealed[:] = [(book, decided)]
             return self._changes(scope, hearing, ref, known, book, decided)
 
@@ -113,7 +116,7 @@ class Injector:
     def _spoken(self, scope: Scope, hearing: Hearing) -> list[Spoken]:
         turn = hearing.turn
         at = None if turn.at is None else to_ms(hearing.said_at)
-        found = [*hearing.heard.statements]
+        found = [*self._sensed(turn), *hearing.heard.statements]
         for f in hearing.heard.follow_ups:
             key = self._room.ontology.get(f.statement.key)
             if key is not None and key.safety and f.statement.polarity == "+" and not f.statement.is_end and f.statement.ckey:
@@ -124,6 +127,14 @@ class Injector:
             if key is not None:
                 spoken.append(Spoken(scope, s, rule_of(key), self._room.trust(scope, turn.source, turn.verified, s), at))
         return spoken
+
+    def _sensed(self, turn: Turn) -> tuple[Statement, ...]:
+        """Where the user's own turn comes from, before its words: what the user says about it replaces what was sensed."""
+        if turn.role != "user" or turn.environment is None:
+            return ()
+        city = self._room.ontology.get(CITY)
+        ckey = self._room.lexicon.ckey(turn.environment.city or "", (city.types if city is not None else None) or ())
+        return sensed(turn.environment, ckey)
 
     def _changes(self, scope: Scope, hearing: Hearing, ref: str, known: Known, book: Book, decided: list[Decided]) -> Changes:
         turn, heard = hearing.turn, hearing.heard
@@ -166,7 +177,7 @@ class Injector:
             j = d.judgement
             if j.mid is not None and j.mid in book.pendings:
                 memory = teller.pending(replace(book.pendings[j.mid], row=with_origin(book.pendings[j.mid].row, changes.origin)))
-                pending.append(PendingItem(memory, j.reason or "", self._room.question(d.statement)))
+                pending.append(PendingItem(memory, j.reason or "", self._room.question(d.statement), case_for(j.mid, j.reason)))
             elif j.mid is not None:
                 stored.append(Stored(teller.memory(next(r for r in teller.ledger.rows if r.mid == j.mid)), j.verdict, j.supersedes, d.statement.span))
             else:
@@ -191,12 +202,12 @@ class Injector:
         assert done is not None
         outcome = json.loads(done.outcome)
         mids = [mid for mid, _, _, _ in outcome["verdicts"] if mid]
-        hydrated = self._reader.hydrate(scope, mids, [], 0)
+        hydrated = self._reader.hydrate(scope, dict.fromkeys(Kind, mids), [], 0)
         rows = {r.mid: r for r in hydrated.rows if r.tombstoned_at is None}
         teller = Teller(self._room.ontology, Ledger(rows.values()), hydrated.now, hydrated.now, bounded=True)
         stored = tuple(Stored(teller.current(rows[m]), Verdict(v), sup) for m, v, sup, _ in outcome["verdicts"] if m in rows and rows[m].version)
         pending = tuple(
-            PendingItem(teller.pending(p), p.reason, self._room.ask(p.row.key, p.row.value or ""))
+            PendingItem(teller.pending(p), p.reason, self._room.ask(p.row.key, p.row.value or ""), case_for(p.row.mid, p.reason))
             for p in hydrated.pendings
             if p.row.mid in mids and p.row.tombstoned_at is None
         )

@@ -45,6 +45,7 @@ class Recogniser:
     """Built once from a lexicon; finds every name, nested ones included."""
 
     def __init__(self, lexicon: Lexicon) -> None:
+        self._lexicon = lexicon
         self._names: dict[str, dict[str, Concept]] = {}
         self._fill(lexicon)
         self._vocab = spacy.blank("zh").vocab
@@ -89,6 +90,10 @@ class Recogniser:
             found.append(Mention(tokens[a][0], tokens[b - 1][1], tuple(concepts.values())))
         found.sort(key=lambda m: (m.start, -m.end))
         return tuple(found)
+
+    def ckey(self, value: str, types: Sequence[str]) -> str:
+        """The lexicon's concept key of a value of these types, else the key of an open value."""
+        return self._lexicon.ckey(value, types)
 
     def knows(self, word: str) -> bool:
         """Whether a normal form is a name itself."""

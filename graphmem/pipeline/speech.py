@@ -12,7 +12,7 @@ from graphmem.pipeline.rules import lines, sections
 from graphmem.pipeline.slice import Clause
 from graphmem.pipeline.words import Phrases, load_words
 
-ACTS = ("question", "question_word", "not_question", "hypothetical", "condition", "command", "instruction", "greeting", "yes", "no", "about_user", "advice")
+ACTS = ("question", "question_word", "not_question", "hypothetical", "condition", "command", "instruction", "greeting", "smalltalk", "yes", "no", "about_user", "advice")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,8 @@ class Speech:
             return Reason.COMMAND, "speech_act.instruction"
         if self.asks(clause):
             return Reason.QUESTION, "speech_act.question"
+        if self.is_("smalltalk", clause.text):
+            return Reason.CHATTER, "speech_act.smalltalk"
         if self.is_("hypothetical", clause.text):
             return Reason.HYPOTHETICAL, "speech_act.hypothetical"
         return None

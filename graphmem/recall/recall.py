@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
 from graphmem.answers import Ask, EvidenceTurn, Found, Hit, Memory, Recalled, Receipt, ShortTurn
+from graphmem.drift import blocked, check_environment
 from graphmem.errors import InvalidInputError, RefusedError, UnavailableError
 from graphmem.ids import uuid7
 from graphmem.memory import Kind, Language, from_ms
@@ -92,6 +93,7 @@ class Recall:
     def recall(self, scope: Scope, ask: Ask) -> Recalled:
         """See answers.Recalled. L1 makes no store call."""
         check_limit(ask.limit)
+        check_environment(ask.environment)
         if not ask.message.strip():
             raise InvalidInputError("a recall needs a message that is not blank", field="message", code="blank_text")
         language = ask.language or language_of(ask.message)
@@ -177,7 +179,8 @@ class Recall:
         else:
             # a stale index may name many superseded ids: the best of each list are joined back, the graph adds its own
             best = list(fuse.fuse(candidates, fuse.weights(_lists(candidates), "en")))[:HYDRATED]
-            refs = [c.ref for c in sorted(candidates, key=lambda c: best.index(c.id) if c.id in best else HYDRATED)][:HYDRATED]
+            nearest = sorted(candidates, key=lambda c: best.index(c.id) if c.id in best else HYDRATED)[:HYDRATED]
+            refs = {kind: [c.ref for c in nearest if c.collection == kind.value] for kind in Kind}
             keys = [(key.kind, key.name) for name in tiering.keys if (key := self._room.ontology.get(name)) is not None]
             h = self._reader.hydrate(scope, refs, keys)
             teller, pendings, rev = self._teller(h.rows, h.now), h.pendings, h.rev
@@ -198,6 +201,7 @@ class Recall:
     ) -> Gathered:
         told, dropped, ends = [], [], []
         past = ask.as_of is not None or ask.known_at is not None
+        silent = blocked(pendings, teller.t, teller.k, self._room.limits)
         for row in teller.ledger.rows:
             holds = teller.ledger.tells(row, teller.t, teller.k) and (past or row.current or row.planned)
             memory = teller.tell(row)
@@ -207,6 +211,8 @@ class Recall:
             elif not holds:
                 if row.mid in by_ref:
                     dropped.append(Dropped(row.mid, why_not(memory, ask.environment, self._room.lexicon) or "superseded"))
+            elif row.slot in silent:
+                dropped.append(Dropped(row.mid, "pending"))
             elif (why := why_not(memory, ask.environment, self._room.lexicon)) is not None:
                 dropped.append(Dropped(row.mid, why))
             else:
@@ -229,7 +235,8 @@ class Recall:
         candidates, degraded = self._seeing.search(scope, text, collections)
         snapshot = self._reader.latest(scope, kind, None, None)
         teller = self._teller(snapshot.rows, snapshot.now)
-        told = {r.mid: teller.tell(r) for r in teller.ledger.all_told(teller.t, teller.k)}
+        silent = blocked(snapshot.pendings, teller.t, teller.k, self._room.limits)
+        told = {r.mid: teller.tell(r) for r in teller.ledger.all_told(teller.t, teller.k) if r.slot not in silent}
         language = language_of(text)
         fused = fuse.fuse(candidates, fuse.weights(_lists(candidates), language))
         ids = {c.id: c.ref for c in candidates}

@@ -35,11 +35,12 @@ class Neo4jReader:
         name = "latest_preferences" if kind is Kind.PREFERENCE else "latest"
         return _snapshot(self._neo4j.read_one(name, {**_scope(scope), "prefix": prefix, "planned": planned}))
 
-    def hydrate(self, scope: Scope, mids: Sequence[str], keys: Sequence[tuple[Kind, str]], fresh: int = 50) -> Hydrated:
+    def hydrate(self, scope: Scope, mids: Mapping[Kind, Sequence[str]], keys: Sequence[tuple[Kind, str]], fresh: int = 50) -> Hydrated:
         prefixes = {k.name: [slot_prefix(scope, k, key) for kind, key in keys if kind is k] for k in Kind}
         planned = {k.name: slot_prefix(scope, k) for k in Kind}
+        by_kind = {k.name: list(mids.get(k, ())) for k in Kind}
         found = self._neo4j.read_one(
-            "hydrate", {**_scope(scope), "mids": list(mids), "prefixes": prefixes, "planned": planned, "fresh": fresh}
+            "hydrate", {**_scope(scope), "mids": by_kind, "prefixes": prefixes, "planned": planned, "fresh": fresh}
         )
         snapshot = _snapshot(found)
         return Hydrated(snapshot.now, snapshot.rev, snapshot.rows, snapshot.pendings)

@@ -9,10 +9,19 @@ from datetime import datetime
 from graphmem.memory import Kind, Standing, Statement, Status, from_ms
 from graphmem.scope import Scope
 from graphmem.validity import OPEN, Ms, Observation, Pending, Row
-from graphmem.writing import Changes, Origin
+from graphmem.writing import Changes, NewCase, Origin
 
 NEVER = -9_000_000_000_000_000
 """`until` of a pending row: in the (slot, until) index, below every bound a write reads from."""
+
+_ABSENT: Mapping[str, object] = {
+    "standing": "stated",
+    "owner_domain": "default",
+    "zone": "UTC",
+    "source_kind": "user_stated",
+    "evidence": 1,
+}
+"""What an edge says by leaving a property out: a stored one costs every later read of the row a db hit. `observed_at` is `said_at`."""
 
 _MORE = ("owner_domain", "zone", "source_kind", "source_ref", "verified_by", "metadata", "evidence", "rowrev")
 
@@ -54,7 +63,7 @@ def row_of(found: Mapping[str, object]) -> Row:
         prev_mid=_o(get("prev_mid")),
         next_mid=_o(get("next_mid")),
         status=Status(_s(get("status") or "active")),
-        more={k: found[k] for k in _MORE if found.get(k) is not None},
+        more={k: v for k in _MORE if (v := _ABSENT.get(k) if get(k) is None else get(k)) is not None},
     )
 
 
@@ -109,6 +118,8 @@ def new_row(scope: Scope, changes: Changes, row: Row) -> dict[str, object]:
     edge = {**_said(changes.origin, row), **patch_of(row), "version": row.version, "valid_from": _t(row.valid_from)}
     edge |= {"inset": row.inset or None, "claims": row.claims or None}
     edge["caption"] = changes.captions.get(row.mid)
+    if edge["observed_at"] == edge["said_at"]:
+        del edge["observed_at"]
     return _element(scope, changes, row, edge)
 
 
@@ -131,6 +142,29 @@ def decision_of(pending: Pending) -> dict[str, object]:
         "outcome": pending.outcome,
         "tombstoned_at": _t(pending.row.tombstoned_at),
     }
+
+
+def case_of(scope: Scope, actor: str, now: Ms, case: NewCase) -> dict[str, object]:
+    """One element of `$cases`: the node if the case is new, and what closes it. It holds no value: erasing the memory erases what it was about."""
+    row = case.pending.row
+    node = {
+        "tenant_id": scope.tenant,
+        "user_id": scope.user,
+        "case_id": case.case_id,
+        "state": "open",
+        "reason": case.pending.reason,
+        "pending_mid": row.mid,
+        "kind": row.kind.value,
+        "key": row.key,
+        "subject": row.subject,
+        "slot": row.slot,
+        "slot_version": case.slot_version,
+        "proposed_by": actor,
+        "opened_at": _t(row.recorded_at),
+        "due_at": _t(case.due_at),
+    }
+    closed = {"state": case.state, "decided_at": _t(now), "decided_by": actor, "decision": case.decision, "note": case.note}
+    return {"case_id": case.case_id, "mid": row.mid, "node": node, "set": {} if case.state == "open" else closed}
 
 
 def _said(origin: Origin, row: Row) -> dict[str, object]:
@@ -178,8 +212,8 @@ def _element(scope: Scope, changes: Changes, row: Row, edge: dict[str, object]) 
         first["span"] = list(s.span)
     return {
         "kind": row.kind.name,
-        "edge": edge,
-        "node": node,
+        "edge": {k: v for k, v in edge.items() if v is not None and v != _ABSENT.get(k)},
+        "node": {k: v for k, v in node.items() if v is not None},
         "first": first,
         "source_id": changes.origin.source_id,
         "about": [row.ckey] if row.ckey else [],

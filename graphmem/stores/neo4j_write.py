@@ -10,10 +10,11 @@ from graphmem.casework import Reads
 from graphmem.errors import ConflictError, RefusedError
 from graphmem.memory import Kind, from_ms
 from graphmem.ports import Operation
+from graphmem.relations import Linking, carried, linked, links
 from graphmem.scope import Scope
 from graphmem.slot import slot_prefix
 from graphmem.stores.neo4j_base import Neo4j, UniqueFault
-from graphmem.stores.neo4j_rows import decision_of, new_pending, new_row, patch_of, pending_of, row_of
+from graphmem.stores.neo4j_rows import case_of, decision_of, new_pending, new_row, patch_of, pending_of, row_of
 from graphmem.validity import Row
 from graphmem.writing import Changes, Done, Known, NewTurn, Written
 
@@ -42,6 +43,8 @@ class Neo4jWriter:
             blanked = [ref for mid in changes.forgotten for ref in self._spans(tx, "blank_spans", scope, mid)]
             blanked += [ref for mid in changes.restored for ref in self._spans(tx, "restore_spans", scope, mid)]
             applied = self._neo4j.run(tx, "apply", _apply(scope, operation, known, changes, blanked))
+            if changes.proof is not None:
+                self._prove(tx, scope, changes.proof)
             return Written(known, changes, applied["rev"])
 
         return self._once_more(work)
@@ -49,6 +52,11 @@ class Neo4jWriter:
     def _spans(self, tx: ManagedTransaction, query: str, scope: Scope, mid: str) -> list[str]:
         found = self._neo4j.run(tx, query, {"tenant_id": scope.tenant, "user_id": scope.user, "mid": mid})
         return list(found["refs"])
+
+    def _prove(self, tx: ManagedTransaction, scope: Scope, case_id: str) -> None:
+        """The proof is used up with the change it was for, or neither happens."""
+        if not self._neo4j.run(tx, "proof_applied", {"tenant_id": scope.tenant, "user_id": scope.user, "case_id": case_id})["applied"]:
+            raise ConflictError("this proof was used already or lacks a factor", code="decided")
 
     def _once_more(self, work: Callable[[ManagedTransaction], Written]) -> Written:
         try:
@@ -97,17 +105,11 @@ def _apply(scope: Scope, operation: Operation, known: Known, changes: Changes, b
     # rows sorted by concept, so that two users never wait for each other's concepts in turn
     new.sort(key=lambda n: (n["about"], str(n["source_id"])))
     kept = {str(ckey) for n in new for ckey in _list(n["about"])}
-    patches = [{"mid": r.mid, "set": patch_of(r)} for r in changes.patched]
-    patches += [{"mid": p.row.mid, "set": decision_of(p)} for p in changes.decided]
+    patches = _patches(known, changes)
     turn, origin = changes.turn, changes.origin
     return {
         "tenant_id": scope.tenant,
         "user_id": scope.user,
-        "op": operation.op,
-        "request_hash": operation.request_hash,
-        "route": operation.route,
-        "actor": operation.actor,
-        "outcome": changes.outcome,
         "now": from_ms(known.now),
         "patches": patches,
         "ckeys": sorted(kept),
@@ -117,8 +119,51 @@ def _apply(scope: Scope, operation: Operation, known: Known, changes: Changes, b
         "copied": [{"mid": c.mid, "from_mid": c.from_mid, "since": c.since, "until": c.until} for c in changes.copied],
         "turns": [] if turn is None else [_turn(scope, known, turn)],
         "opened": [] if turn is None else [turn.session_id],
-        "sync": _sync(known, changes, blanked),
-        "changes": [{"mids": [m for m, _ in changes.verdicts], "verdicts": [v for _, v in changes.verdicts]}],
+        "cases": [case_of(scope, operation.actor, known.now, c) for c in changes.cases],
+        "sync": [_outbox(scope, operation, known, ref, kind) for ref, kind in _sync(known, changes, blanked)],
+        "changes": [_change(scope, operation, known, changes)],
+    }
+
+
+def _patches(known: Known, changes: Changes) -> list[dict[str, object]]:
+    """Old rows with the properties that differ from what was read."""
+    before = {r.mid: patch_of(r) for r in (*known.rivals, *known.rows)}
+    found: list[dict[str, object]] = []
+    for row in changes.patched:
+        old = before.get(row.mid, {})
+        found.append({"mid": row.mid, "set": {k: v for k, v in patch_of(row).items() if k not in old or old[k] != v}})
+    return found + [{"mid": p.row.mid, "set": decision_of(p)} for p in changes.decided]
+
+
+def _change(scope: Scope, operation: Operation, known: Known, changes: Changes) -> dict[str, object]:
+    return {
+        "tenant_id": scope.tenant,
+        "user_id": scope.user,
+        "op": operation.op,
+        "request_hash": operation.request_hash,
+        "route": operation.route,
+        "actor": operation.actor,
+        "at": from_ms(known.now),
+        "outcome": changes.outcome,
+        "mids": [m for m, _ in changes.verdicts],
+        "verdicts": [v for _, v in changes.verdicts],
+    }
+
+
+def _outbox(scope: Scope, operation: Operation, known: Known, ref: str, kind: str) -> dict[str, object]:
+    oid = f"{operation.op}:{ref}"
+    return {"oid": oid, "ref": ref, "kind": kind, "tenant_id": scope.tenant, "user_id": scope.user, "pending_at": from_ms(known.now)}
+
+
+def _linked(x: Linking) -> dict[str, object]:
+    return {
+        "type": x.type.value,
+        "mid": x.mid,
+        "ckey": x.ckey,
+        "prefix": x.prefix,
+        "outward": x.outward,
+        "at": from_ms(x.at),
+        "weight": x.weight,
     }
 
 
@@ -161,7 +206,7 @@ def _turn(scope: Scope, known: Known, turn: NewTurn) -> dict[str, object]:
     return {"session_id": turn.session_id, "node": node}
 
 
-def _sync(known: Known, changes: Changes, blanked: list[str]) -> list[dict[str, str]]:
+def _sync(known: Known, changes: Changes, blanked: list[str]) -> list[tuple[str, str]]:
     """What the index must look at again: new rows, rows that began or ceased to hold, the turn itself."""
     before: dict[str, Row] = {r.mid: r for r in known.rows}
     mids = [r.mid for r in changes.created if r.current or r.planned]
@@ -169,8 +214,8 @@ def _sync(known: Known, changes: Changes, blanked: list[str]) -> list[dict[str, 
         old = before.get(row.mid)
         if old is None or (old.current, old.planned, old.tombstoned_at) != (row.current, row.planned, row.tombstoned_at):
             mids.append(row.mid)
-    found = [{"ref": mid, "kind": "memory"} for mid in dict.fromkeys(mids)]
-    found += [{"ref": ref, "kind": "turn"} for ref in dict.fromkeys(blanked)]
+    found = [(mid, "memory") for mid in dict.fromkeys(mids)]
+    found += [(ref, "turn") for ref in dict.fromkeys(blanked)]
     if changes.turn is not None:
-        found.append({"ref": changes.turn.ref, "kind": "turn"})
+        found.append((changes.turn.ref, "turn"))
     return found

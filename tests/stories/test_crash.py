@@ -130,7 +130,7 @@ def test_while_the_graph_is_away_a_write_fails_leaves_no_vector_and_its_retry_is
     own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """par-02."""
-    monkeypatch.setattr(neo4j_base, "RETRY_S", 1.0)
+    monkeypatch.setattr(neo4j_base, "RETRY_S", 0.1)
     server = localdb.up(own_home, probe=probe, profile="test")
     settings = Settings(home=own_home, neo4j_uri=server.uri, neo4j_password=SecretStr(server.password), embedders=("use",), lease_seconds=1)
     scope = Scope(new_tenant(), "user-1")

@@ -1,0 +1,110 @@
+"""Writes docs/reference/ from the program itself: `python scripts/reference.py [--check]`. A test keeps the pages current."""
+
+from __future__ import annotations
+
+import ast
+import json
+import sys
+from pathlib import Path
+
+import typer.main
+from typer.testing import CliRunner
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from graphmem.cli import app
+
+ROOT = Path(__file__).resolve().parent.parent
+WIDTH = 110
+"""Columns of the help texts in the page, whatever the terminal of the one who writes it."""
+
+
+def cli_page() -> str:
+    """docs/reference/cli.md: every command's `--help`, word for word."""
+    lines = ["# Command line", "", "Made from `--help` by `scripts/reference.py`; do not edit.", ""]
+    for path in commands():
+        lines += [f"## {' '.join(('graphmem', *path))}", "", "```", _help(path).rstrip(), "```", ""]
+    return "\n".join(lines)
+
+
+def commands() -> list[tuple[str, ...]]:
+    """() for the program, then every command in the order of the program."""
+    found: list[tuple[str, ...]] = [()]
+    pending = [((), typer.main.get_command(app))]
+    while pending:
+        path, group = pending.pop(0)
+        for name, command in getattr(group, "commands", {}).items():
+            found.append((*path, name))
+            pending.append(((*path, name), command))
+    return found
+
+
+def _help(path: tuple[str, ...]) -> str:
+    answer = CliRunner().invoke(app, [*path, "--help"], prog_name="graphmem", terminal_width=WIDTH, max_content_width=WIDTH)
+    if answer.exit_code != 0:
+        raise SystemExit(f"{path}: {answer.output}")
+    return answer.stdout
+
+
+def settings_page() -> str:
+    """docs/reference/settings.md: a row a setting, from the class and its docstrings."""
+    lines = [
+        "# Settings",
+        "",
+        "Every setting is an environment variable; lists and maps are written as JSON. Made from `graphmem/settings.py` by",
+        "`scripts/reference.py`; do not edit.",
+        "",
+        "| variable | default | what it does |",
+        "| --- | --- | --- |",
+    ]
+    for name, default, words in settings():
+        lines.append(f"| `GRAPHMEM_{name.upper()}` | {default} | {words} |")
+    return "\n".join([*lines, ""])
+
+
+def settings() -> list[tuple[str, str, str]]:
+    """(name, default, docstring) of each field, in order. A field without a docstring is an error."""
+    tree = ast.parse((ROOT / "graphmem" / "settings.py").read_text(encoding="utf-8"))
+    body = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Settings").body
+    found = []
+    for node, after in zip(body, [*body[1:], None], strict=True):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+            words = after.value.value if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) else None
+            if not isinstance(words, str):
+                raise SystemExit(f"settings.py:{node.lineno}: {node.target.id} has no docstring")
+            found.append((node.target.id, _default(node.value), " ".join(words.split()).replace("|", "\\|")))
+    return found
+
+
+def _default(value: ast.expr) -> str:
+    """As a reader would write it; none for nothing."""
+    if isinstance(value, ast.Call):
+        given = {k.arg: k.value for k in value.keywords}
+        if "default" in given:
+            return _default(given["default"])
+        return _default(value.args[0]) if value.args else "none"
+    given = ast.literal_eval(value)
+    if given is None or (given != 0 and not given):
+        return "none"
+    return f"`{given if isinstance(given, str) else json.dumps(sorted(given) if isinstance(given, set) else given)}`"
+
+
+PAGES = {"docs/reference/cli.md": cli_page, "docs/reference/settings.md": settings_page}
+
+
+def main() -> int:
+    stale = []
+    for name, page in PAGES.items():
+        path = ROOT / name
+        if "--check" in sys.argv:
+            stale += [name] if not path.exists() or path.read_text(encoding="utf-8") != page() else []
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(page(), encoding="utf-8")
+    if stale:
+        print(f"not current: {', '.join(stale)}; run python scripts/reference.py", file=sys.stderr)
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
