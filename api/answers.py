@@ -169,6 +169,11 @@ class FoundOut(Answer):
 
 class HistoryOut(Answer):
     items: list[MemoryOut]
+    archived: int
+
+
+class ForgottenOut(Answer):
+    forgotten: int
 
 
 class LatestOut(Answer):

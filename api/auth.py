@@ -27,6 +27,10 @@ LEEWAY_SECONDS = 30
 """Clocks of issuer and service may differ by this much."""
 
 AUDIENCE = "graphmem"
+
+RIGHTS = frozenset({"review", "cohort"})
+"""What a token may allow beyond its user's own memory: deciding the tenant's review cases, asking over its cohorts."""
+
 _STAFF = re.compile(r"staff:[^\s\x00-\x1f\x7f]{1,128}")
 _PRINCIPAL = re.compile(r"(staff|service):[^\s\x00-\x1f\x7f]{1,128}")
 
@@ -138,7 +142,7 @@ class Keyring:
             user=check_user_id(user),
             domain=_word(claims, "domain", "default"),
             purpose=_word(claims, "purpose", "assist"),
-            rights=frozenset({"fresh_proof"}) if self._fresh(claims.get("auth_time")) else frozenset(),
+            rights=_rights(claims) | ({"fresh_proof"} if self._fresh(claims.get("auth_time")) else frozenset()),
         )
 
     def _fresh(self, proved: object) -> bool:
@@ -166,6 +170,14 @@ def _actor(claims: Mapping[str, Any]) -> str:
     if not isinstance(subject, str) or not _PRINCIPAL.fullmatch(subject):
         raise InvalidInputError("act.sub is `staff:…` or `service:…`", field="act")
     return subject
+
+
+def _rights(claims: Mapping[str, Any]) -> frozenset[str]:
+    """The rights that the issuer of the token gives (claim `rights`); those this service does not know are left out."""
+    given = claims.get("rights", [])
+    if not isinstance(given, list) or not all(isinstance(right, str) for right in given):
+        raise InvalidInputError("rights is a list of words", field="rights")
+    return RIGHTS & frozenset(given)
 
 
 def _word(claims: Mapping[str, Any], name: str, default: str) -> str:

@@ -53,6 +53,7 @@ TABLE: Mapping[str, Row] = {
     "decided": Row(409, "Already decided"),
     "key_shape": Row(409, "The key has another kind or arity", "Use the kind and arity of its first use."),
     "precondition_failed": Row(412, "If-Match does not hold", "Read the memory again and send its new ETag."),
+    "precondition_required": Row(428, "If-Match is needed", "Read the memory and send its ETag in If-Match."),
     "too_large": Row(413, "The body is too large", "Send less at once."),
     "text_too_long": Row(413, "The text is too long", "Split it into several turns."),
     "unsupported_media_type": Row(415, "The body must be JSON", "Send `Content-Type: application/json`."),

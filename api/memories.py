@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 from urllib.parse import quote, urlencode
 from zoneinfo import ZoneInfo
@@ -37,10 +39,10 @@ def remember(call: Called, body: MemoryIn, key: Key, response: Response) -> Reme
     """State one memory: 201 recorded, 200 reinforced or replayed, 202 pending, in review or asked back."""
     ask = body.remember(call.zone, call.max_text)
     vouches(call.scope, body.verified_by)
-    done = _accepted(call.graphmem.remember(call.scope, ask, key=key))
+    done = accepted(call.graphmem.remember(call.scope, ask, key=key))
     response.status_code = remembered_status(done)
     if done.memory is not None:
-        _mark(response, done.memory)
+        mark(response, done.memory)
         response.headers["Location"] = f"{call.base}/memories/{quote(done.memory.mid, safe='')}"
     return remembered_out(done, call.base)
 
@@ -67,7 +69,7 @@ def get_memory(
     """One memory, with its ETag (version and row revision)."""
     zone = ZoneInfo(call.zone)
     memory = call.graphmem.memory(call.scope, mid, as_of=aware(query.as_of, zone), known_at=aware(query.known_at, zone))
-    _mark(response, memory)
+    mark(response, memory)
     if if_none_match is not None and response.headers.get("etag") in {tag.strip() for tag in if_none_match.split(",")}:
         response.status_code = 304
     return MemoryOut.model_validate(memory)
@@ -75,8 +77,8 @@ def get_memory(
 
 @router.get("/memories/{mid:segment}/history", name="memoryHistory", dependencies=NO_QUERY)
 def memory_history(call: Called, mid: Segment) -> HistoryOut:
-    """All versions of the memory's slot, oldest first."""
-    return HistoryOut(items=[MemoryOut.model_validate(m) for m in call.graphmem.history(call.scope, mid)])
+    """All versions of the memory's slot, oldest first, and how many older ones lie in the archive."""
+    return HistoryOut.model_validate(call.graphmem.versions(call.scope, mid))
 
 
 @router.get("/latest/{key:segment}", name="latestMemory")
@@ -92,19 +94,15 @@ def latest_memory(call: Called, key: Segment, query: Annotated[LatestQuery, Quer
 @router.delete("/memories/{mid:segment}", name="forgetMemory", status_code=204, dependencies=NO_QUERY)
 def forget_memory(call: Called, mid: Segment, if_match: Annotated[str | None, Header()] = None) -> None:
     """Forget one memory: unreadable at once on every path."""
-    tag = _tag(if_match)
-    try:
+    tag = tag_of(if_match)
+    with precondition(tag):
         call.graphmem.forget(call.scope, mid, if_match=tag)
-    except ConflictError as error:
-        if tag is None or error.code != "version_conflict":
-            raise
-        raise ConflictError(error.detail, code="precondition_failed", hint=error.hint, current=error.current) from error
 
 
 @router.post("/memories/{mid:segment}:confirm", name="confirmMemory", dependencies=NO_QUERY)
 def confirm_memory(call: Called, mid: Segment) -> RememberedOut:
     """The user confirms a pending memory: it is recorded and told from now on."""
-    return remembered_out(_accepted(call.graphmem.confirm(call.scope, mid)), call.base)
+    return remembered_out(accepted(call.graphmem.confirm(call.scope, mid)), call.base)
 
 
 @router.post("/memories/{mid:segment}:reject", name="rejectMemory", dependencies=NO_QUERY)
@@ -113,7 +111,7 @@ def reject_memory(call: Called, mid: Segment) -> MemoryOut:
     return MemoryOut.model_validate(call.graphmem.reject(call.scope, mid))
 
 
-def _accepted(done: Remembered) -> Remembered:
+def accepted(done: Remembered) -> Remembered:
     """A refusal by verdict is told as a refusal: 422 without a source, else 403."""
     if done.verdict is not Verdict.REFUSED:
         return done
@@ -126,12 +124,24 @@ def _refusal(reason: str) -> GraphmemError:
     return RefusedError(f"refused: {reason}", code=reason)
 
 
-def _mark(response: Response, memory: Memory) -> None:
+@contextmanager
+def precondition(tag: str | None) -> Iterator[None]:
+    """A version conflict under an If-Match is a failed precondition: 412 instead of 409."""
+    try:
+        yield
+    except ConflictError as error:
+        if tag is None or error.code != "version_conflict":
+            raise
+        raise ConflictError(error.detail, code="precondition_failed", hint=error.hint, current=error.current) from error
+
+
+def mark(response: Response, memory: Memory) -> None:
+    """The memory's ETag beside the answer."""
     if memory.etag:
         response.headers["ETag"] = f'"{memory.etag.strip(chr(34))}"'
 
 
-def _tag(if_match: str | None) -> str | None:
+def tag_of(if_match: str | None) -> str | None:
     """The one strong ETag of If-Match; `*` asks for nothing but existence."""
     if if_match is None or if_match.strip() == "*":
         return None

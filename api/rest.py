@@ -7,11 +7,11 @@ from typing import Any
 from fastapi import APIRouter, Depends
 from fastapi.routing import APIRoute
 
-from api import memories, recall, turns
+from api import changes, memories, recall, relations, reviews, turns
 from api.call import named_user, plain_query
 from api.errors import MEDIA_TYPE, TABLE
 
-_STATUSES = (400, 401, 403, 404, 409, 412, 413, 415, 422, 503)
+_STATUSES = (400, 401, 403, 404, 409, 412, 413, 415, 422, 428, 503)
 
 
 def _problems() -> dict[int | str, dict[str, Any]]:
@@ -33,9 +33,11 @@ def _my_id(route: APIRoute) -> str:
 def routes() -> APIRouter:
     """All routes of /v1."""
     whole = APIRouter(prefix="/v1", responses=_problems(), dependencies=[Depends(plain_query)])
-    for part in (turns.router, memories.router, recall.router):
+    for part in (turns.router, memories.router, changes.router, recall.router, reviews.proofs, relations.router):
         whole.include_router(
             part, prefix="/users/{user_id:segment}", dependencies=[Depends(named_user)], generate_unique_id_function=_own_id
         )
         whole.include_router(part, prefix="/me", generate_unique_id_function=_my_id)
+    whole.include_router(reviews.router, generate_unique_id_function=_own_id)
+    whole.include_router(relations.tenant, generate_unique_id_function=_own_id)
     return whole

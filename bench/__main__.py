@@ -8,13 +8,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import hits, offline, reads, writes
+from bench import check, hits, offline, past, reads, writes
 from bench.rig import Rig, rig
 from bench.rows import Row, line, summary, write
 from bench.timing import Effort
 
 RESULTS = Path(__file__).with_name("results.json")
-GROUPS = ("hits", "reads", "writes", "offline")
+GROUPS = ("offline", "hits", "reads", "writes", "past", "check")
 
 
 def main() -> int:
@@ -44,6 +44,10 @@ def _stored(made: Rig, wanted: tuple[str, ...], rounds: int, *, quick: bool) -> 
         rows += _told("reads", lambda: reads.measure(made, Effort(rounds, 10 if quick else 100)))
     if "writes" in wanted:
         rows += _told("writes", lambda: writes.measure(made, Effort(rounds, 5 if quick else 20)))
+    if "past" in wanted:
+        rows += _told("past", lambda: past.measure(made, Effort(rounds, 5 if quick else 20)))
+    if "check" in wanted:
+        rows += _told("check", lambda: check.measure(made, 6_000 if quick else check.MEMORIES))
     return rows
 
 

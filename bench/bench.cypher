@@ -98,9 +98,10 @@ MERGE (o:User {tenant_id: $tenant_id, user_id: other})
 WITH u, r, m, f, s, c, o, other, '|' + u.user_id + '|' AS mine, '|' + other + '|' AS theirs
 CREATE (o)-[q:PREFERENCE]->(n:Memory)-[g:FROM_SOURCE]->(t:Source)
 CREATE (n)-[:ABOUT]->(c)
-SET q = r {.*, mid: r.mid + '-' + other, slot: replace(r.slot, mine, theirs), thing: replace(r.thing, mine, theirs),
+WITH *, randomUUID() AS mid
+SET q = r {.*, mid: mid, slot: replace(r.slot, mine, theirs), thing: replace(r.thing, mine, theirs),
            current_slot: replace(r.current_slot, mine, theirs)},
-    n = m {.*, mid: r.mid + '-' + other, user_id: other}, g = properties(f), t = s {.*, user_id: other}
+    n = m {.*, mid: mid, user_id: other}, g = properties(f), t = s {.*, user_id: other}
 RETURN count(*) AS made;
 
 // name: forget_outbox
@@ -112,3 +113,38 @@ MATCH (o:Outbox)
 WHERE o.tenant_id = $tenant_id
 DELETE o
 RETURN count(*) AS gone;
+
+// name: sweep_memories
+// mode: write
+// scope: tenant
+// params: tenant_id STRING, limit INTEGER
+// purpose: remove what the bench has made, some at a time: 100,000 memories are too much for one transaction, and so is one user's or concept's share.
+MATCH (n:Memory {tenant_id: $tenant_id})
+WHERE n.mid IS NOT NULL
+WITH n
+LIMIT $limit
+DETACH DELETE n
+RETURN count(n) AS gone;
+
+// name: sweep
+// mode: write
+// scope: tenant
+// params: tenant_id STRING, limit INTEGER
+// purpose: what is left of the tenant when its memories are gone: without them nothing is dense any more.
+CALL () {
+  MATCH (n:User {tenant_id: $tenant_id}) WHERE n.user_id IS NOT NULL RETURN n LIMIT $limit
+  UNION ALL
+  MATCH (n:Concept {tenant_id: $tenant_id}) WHERE n.ckey IS NOT NULL RETURN n LIMIT $limit
+  UNION ALL
+  MATCH (n:Session {tenant_id: $tenant_id}) WHERE n.user_id IS NOT NULL AND n.session_id IS NOT NULL RETURN n LIMIT $limit
+  UNION ALL
+  MATCH (n:Source {tenant_id: $tenant_id}) WHERE n.user_id IS NOT NULL AND n.source_id IS NOT NULL RETURN n LIMIT $limit
+  UNION ALL
+  MATCH (n:Change {tenant_id: $tenant_id}) WHERE n.user_id IS NOT NULL AND n.op IS NOT NULL RETURN n LIMIT $limit
+  UNION ALL
+  MATCH (n:Receipt {tenant_id: $tenant_id}) WHERE n.user_id IS NOT NULL AND n.receipt_id IS NOT NULL RETURN n LIMIT $limit
+  UNION ALL
+  MATCH (n:Outbox {tenant_id: $tenant_id}) WHERE n.user_id IS NOT NULL RETURN n LIMIT $limit
+}
+DETACH DELETE n
+RETURN count(n) AS gone;

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from bench.people import COFFEE, Person, crowd, person
 from bench.rig import Call, Rig
 from bench.rows import Row, row
+from bench.wire import relay
 from graphmem.answers import Remember
 from graphmem.memory import Kind
 
@@ -48,7 +49,7 @@ def measure(rig: Rig) -> list[Row]:
         base = getattr(once, name)
         rows.append(row(f"db hits: {name}, {many.past} past edges / {few.past}", getattr(old, name) / base, "ratio", "<= 1.3"))
         rows.append(row(f"db hits: {name}, {USERS * 10} other users / {USERS}", getattr(crowded, name) / base, "ratio", "<= 1.3"))
-    return [*rows, *_statements(rig, few)]
+    return [*rows, *_statements(rig, few), *_wire(rig, few)]
 
 
 def _hits(rig: Rig, who: Person) -> Hits:
@@ -81,6 +82,26 @@ def _statements(rig: Rig, who: Person) -> list[Row]:
             act()
         rows.append(row(f"statements of {name}", len(calls), "statements", f"= {target}"))
     return rows
+
+
+def _wire(rig: Rig, who: Person) -> list[Row]:
+    scope, mids = rig.scope(who.user), {Kind.PREFERENCE: who.mids[:50]}
+    names = ("a write", "a hydrate", "a latest")
+    with relay(rig.login.uri) as between:
+        if between is None:
+            return [row(f"wire turns of {name}", None, "turns") for name in names]
+        counter, uri = between
+        with rig.by(uri) as app:
+            app.latest(scope, COFFEE)  # the connection is made and kept
+            acts: Sequence[Callable[[], object]] = (
+                lambda: app.remember(scope, _coffee()),
+                lambda: app.reader.hydrate(scope, mids, []),
+                lambda: app.latest(scope, COFFEE),
+            )
+            counted = [counter.counted(act) for act in acts]
+    return [
+        row(f"wire turns of {name}", turns, "turns", f"<= {target}") for name, turns, target in zip(names, counted, (4, 2, 2), strict=True)
+    ]
 
 
 def _profiled(rig: Rig, act: Callable[[], object]) -> list[Call]:

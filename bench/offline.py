@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
+import tomllib
 from datetime import UTC, datetime
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
@@ -55,12 +56,11 @@ def measure(effort: int) -> list[Row]:
 
 def _help() -> float | None:
     program = shutil.which("graphmem", path=str(Path(sys.executable).parent))
-    if program is None:
-        return None
+    command = [program] if program else [sys.executable, "-m", "graphmem"]
     took = []
     for _ in range(5):
         began = time.perf_counter()
-        done = subprocess.run([program, "--help"], capture_output=True, check=False)
+        done = subprocess.run([*command, "--help"], capture_output=True, check=False)
         took.append((time.perf_counter() - began) * 1000)
         if done.returncode != 0:
             return None
@@ -68,26 +68,29 @@ def _help() -> float | None:
 
 
 def _installed() -> float:
-    """Bytes of the runtime distributions (base and `local`, with all they need) and of the jars of the lock files."""
+    """Bytes of the runtime distributions (base and `local`, with all they need), of the project, and of the jars of the lock files."""
+    root = Path(__file__).resolve().parent.parent
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     seen: dict[str, Distribution] = {}
-    _gather("graphmem", frozenset({"local"}), seen)
-    files = sum(_size(d) for d in seen.values())
-    return files + sum(jar.size for name in LOCKS for jar in jars.read_lock(name))
+    for text in [*project["dependencies"], *project["optional-dependencies"]["local"]]:
+        _gather(Requirement(text), seen)
+    own = sum(p.stat().st_size for f in ("graphmem", "api", "cypher") for p in (root / f).rglob("*") if p.is_file() and p.suffix != ".pyc")
+    return sum(_size(d) for d in seen.values()) + own + sum(jar.size for name in LOCKS for jar in jars.read_lock(name))
 
 
-def _gather(name: str, extras: frozenset[str], seen: dict[str, Distribution]) -> None:
-    name = canonicalize_name(name)
+def _gather(need: Requirement, seen: dict[str, Distribution]) -> None:
+    name = canonicalize_name(need.name)
+    extras = need.extras or {""}
     if name in seen or name in LEFT_OUT:
         return
     try:
         found = seen[name] = distribution(name)
     except PackageNotFoundError:
-        return
+        return  # for another platform: its marker kept it out of this environment
     for text in found.requires or []:
-        need = Requirement(text)
-        wanted = need.marker is None or any(need.marker.evaluate({"extra": extra}) for extra in (extras or {""}) | {""})
-        if wanted:
-            _gather(need.name, frozenset(need.extras), seen)
+        further = Requirement(text)
+        if further.marker is None or any(further.marker.evaluate({"extra": extra}) for extra in extras):
+            _gather(further, seen)
 
 
 def _size(found: Distribution) -> int:

@@ -23,6 +23,7 @@ from graphmem.scope import Scope
 from graphmem.settings import Settings
 from graphmem.stores import cypher, keys, migrations
 from graphmem.stores.neo4j_base import Neo4j
+from graphmem.stores.neo4j_base import _text as literal
 from graphmem.stores.neo4j_probe import probe
 from graphmem.stores.qdrant_edge import EdgeIndex
 
@@ -69,8 +70,7 @@ class Watched(Neo4j):
         self.driver.execute_query("RETURN 1", database_=self.database, routing_=RoutingControl.READ)
 
     def _sent(self, name: str) -> LiteralString:
-        text = self.queries[name].text
-        return cast(LiteralString, f"PROFILE {text}" if self.profiling else text)
+        return literal(("PROFILE " if self.profiling else "") + self.queries[name].text)
 
     def _noted(self, result: Result, name: str, parameters: Mapping[str, object]) -> Record:
         record = cast(Record, result.single())
@@ -110,6 +110,20 @@ class LookedUp:
         return self._kept[text]
 
 
+@dataclass(frozen=True, slots=True)
+class Login:
+    """Where the server is and how to get in."""
+
+    uri: str
+    user: str
+    password: str = field(repr=False)
+    database: str = "neo4j"
+
+    def connect(self, uri: str | None = None) -> Watched:
+        """A connection; `uri`: by another road to the same server."""
+        return Watched(uri or self.uri, self.user, self.password, database=self.database)
+
+
 @dataclass
 class Rig:
     """The façade, its connection, and the bench's own tenant."""
@@ -119,6 +133,7 @@ class Rig:
     tenant: str
     embedders: Sequence[LookedUp]
     master: bytes
+    login: Login
 
     def scope(self, user: str) -> Scope:
         return Scope(self.tenant, user)
@@ -146,8 +161,19 @@ class Rig:
         self.app.index.upsert(self.tenant, points)
         self.neo4j.write_one("forget_outbox", {"tenant_id": self.tenant})
 
+    @contextmanager
+    def by(self, uri: str) -> Iterator[Graphmem]:
+        """A second façade over the same data by another road to the server; its index is empty."""
+        with tempfile.TemporaryDirectory(prefix="graphmem-bench-") as folder:
+            index = EdgeIndex(Path(folder), SIZES)
+            with Graphmem(self.app.settings, self.login.connect(uri), index, self.embedders, self.master) as app:
+                yield app
+
     def sweep(self) -> None:
-        self.neo4j.implicit("wipe_tenant", {"tenant_id": self.tenant, "batch": 1_000})
+        """Remove the tenant, in many small transactions."""
+        for name in ("sweep_memories", "sweep"):
+            while (found := self.neo4j.write_one(name, {"tenant_id": self.tenant, "limit": 2_000})) is not None and found["gone"]:
+                pass
 
 
 @contextmanager
@@ -158,16 +184,15 @@ def rig() -> Iterator[Rig]:
         home = Path(os.environ.get(HOME) or temporary)
         if given:
             settings = Settings(home=Path(temporary))
-            neo4j = Watched(given, settings.neo4j_user, settings.neo4j_password.get_secret_value(), database=settings.neo4j_database)
-            with _opened(neo4j, settings, Path(temporary)) as made:
+            login = Login(given, settings.neo4j_user, settings.neo4j_password.get_secret_value(), settings.neo4j_database)
+            with _opened(login, settings, Path(temporary)) as made:
                 yield made
             return
         started = localdb.status(home) is None
         server = localdb.up(home, probe=probe, profile="serve")
         try:
-            with _opened(
-                Watched(server.uri, server.user, server.password), Settings(home=home, neo4j_uri=server.uri), Path(temporary)
-            ) as made:
+            login = Login(server.uri, server.user, server.password)
+            with _opened(login, Settings(home=home, neo4j_uri=server.uri), Path(temporary)) as made:
                 yield made
         finally:
             if started:
@@ -175,7 +200,8 @@ def rig() -> Iterator[Rig]:
 
 
 @contextmanager
-def _opened(neo4j: Watched, settings: Settings, folder: Path) -> Iterator[Rig]:
+def _opened(login: Login, settings: Settings, folder: Path) -> Iterator[Rig]:
+    neo4j = login.connect()
     own = Path(__file__).with_name("bench.cypher")
     neo4j.queries = {**neo4j.queries, **{q.name: q for q in cypher.parse(own.read_text(encoding="utf-8"), own.name)}}
     migrations.apply(neo4j)
@@ -184,7 +210,7 @@ def _opened(neo4j: Watched, settings: Settings, folder: Path) -> Iterator[Rig]:
     master = os.urandom(keys.MASTER_BYTES)
     tenant = f"bench-{uuid.uuid4().hex[:12]}"
     with Graphmem(settings, neo4j, EdgeIndex(folder / "index", SIZES), embedders, master) as app:
-        made = Rig(app, neo4j, tenant, embedders, master)
+        made = Rig(app, neo4j, tenant, embedders, master, login)
         try:
             yield made
         finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -28,16 +29,16 @@ class Effort:
 
 
 def p50(arms: Mapping[str, Arm], effort: Effort) -> dict[str, list[float]]:
-    """Name → the median seconds of each round. Every arm runs twice unmeasured; the order turns by one with each request."""
-    names = list(arms)
+    """Name → the median seconds of each round. Every arm runs twice unmeasured; each request shuffles the order, by a fixed seed."""
+    names, chance = list(arms), random.Random(1)
     for arm in arms.values():
         for _ in range(2):
             _timed(arm)
     found: dict[str, list[float]] = {name: [] for name in names}
     for _ in range(effort.rounds):
         seconds: dict[str, list[float]] = {name: [] for name in names}
-        for i in range(effort.requests):
-            for name in _turned(names, i):
+        for _ in range(effort.requests):
+            for name in chance.sample(names, len(names)):
                 seconds[name].append(_timed(arms[name]))
         for name in names:
             found[name].append(median(seconds[name]))

@@ -18,6 +18,9 @@ RETURN collect(u.user_id) AS users;
 // params: tenant_id STRING, limit INTEGER
 // purpose: memories without an edge, with two, of another user than their edge, or edges that lack what every edge has.
 MATCH (m:Memory {tenant_id: $tenant_id})
+USING INDEX SEEK m:Memory(tenant_id, mid)
+// without a bound on the second property the planner scans the memories of all tenants
+WHERE m.mid >= ''
 OPTIONAL MATCH (m)<-[r:FACT|PREFERENCE|CONTEXT]-(u:User)
 WITH m, collect(r) AS edges, collect(u) AS users
 WITH m, edges, users,

@@ -39,17 +39,17 @@ WITH u, now, one.slot AS slot
 CALL (slot) {
   CALL (slot) {
     MATCH (:User)-[r:FACT]->(m:Memory)
-    USING INDEX r:FACT(slot, until)
+    USING INDEX SEEK r:FACT(slot, until)
     WHERE r.slot = slot AND r.until >= -9000000000000000
     RETURN r, m
     UNION ALL
     MATCH (:User)-[r:PREFERENCE]->(m:Memory)
-    USING INDEX r:PREFERENCE(slot, until)
+    USING INDEX SEEK r:PREFERENCE(slot, until)
     WHERE r.slot = slot AND r.until >= -9000000000000000
     RETURN r, m
     UNION ALL
     MATCH (:User)-[r:CONTEXT]->(m:Memory)
-    USING INDEX r:CONTEXT(slot, until)
+    USING INDEX SEEK r:CONTEXT(slot, until)
     WHERE r.slot = slot AND r.until >= -9000000000000000
     RETURN r, m
   }
@@ -70,15 +70,20 @@ CALL (slot, rows) {
     UNWIND [x IN rows WHERE x.ckey <> '' | x.thing] AS thing
     WITH DISTINCT thing, slot
     MATCH (:User)-[r:FACT]->(m:Memory)
-    USING INDEX r:FACT(thing, until)
+    USING INDEX SEEK r:FACT(thing, until)
     WHERE r.thing = thing AND r.until >= -8000000000000000 AND r.slot <> slot
     RETURN r, m
     UNION ALL
     UNWIND [x IN rows WHERE x.ckey <> '' | x.thing] AS thing
     WITH DISTINCT thing, slot
     MATCH (:User)-[r:PREFERENCE]->(m:Memory)
-    USING INDEX r:PREFERENCE(thing, until)
+    USING INDEX SEEK r:PREFERENCE(thing, until)
     WHERE r.thing = thing AND r.until >= -8000000000000000 AND r.slot <> slot
+    RETURN r, m
+    UNION ALL
+    // what the memory was changed into, where that is another concept
+    MATCH (:Memory {tenant_id: $tenant_id, mid: $mid})<-[:SUPERSEDES]-(m:Memory)<-[r:FACT|PREFERENCE|CONTEXT]-(:User)
+    WHERE r.slot <> slot
     RETURN r, m
   }
   WITH type(r) AS kind, r {.*} AS r, m AS node, m {.value, .metadata} AS m
@@ -99,18 +104,18 @@ RETURN now, u.rev AS rev, slot, rows, rivals;
 // scope: user
 // params: tenant_id STRING, user_id STRING, mids LIST, times LIST
 // purpose: the evidence of some memories (turn, span, what of it is blanked) and the records of the writes at some moments: a user has one write a moment.
-OPTIONAL MATCH (u:User {tenant_id: $tenant_id, user_id: $user_id})
-CALL (u) {
+CALL () {
   UNWIND $mids AS mid
-  MATCH (m:Memory {tenant_id: $tenant_id, user_id: $user_id, mid: mid})<-[:FACT|PREFERENCE|CONTEXT]-(u)
-  MATCH (m)-[f:FROM_SOURCE]->(s:Source {tenant_id: $tenant_id, user_id: $user_id})
+  MATCH (m:Memory {tenant_id: $tenant_id, mid: mid})-[f:FROM_SOURCE]->(s:Source {tenant_id: $tenant_id, user_id: $user_id})
+  USING INDEX SEEK m:Memory(tenant_id, mid)
+  WHERE m.user_id = $user_id
   RETURN collect({mid: m.mid, first: f.first, at: f.at.epochMillis, recorded_at: f.recorded_at.epochMillis, since: f.since.epochMillis, span: f.span,
       source_id: s.source_id, kind: s.kind, session_id: s.session_id, turn_id: s.turn_id, role: s.role, text: s.text, blanks: s.blanks}) AS evidence
 }
 CALL () {
   UNWIND $times AS at
   MATCH (c:Change)
-  USING INDEX c:Change(tenant_id, at)
+  USING INDEX SEEK c:Change(tenant_id, at)
   WHERE c.tenant_id = $tenant_id AND c.at = at AND c.user_id = $user_id
   RETURN collect({op: c.op, route: c.route, actor: c.actor, at: c.at.epochMillis, outcome: c.outcome, mids: c.mids, verdicts: c.verdicts}) AS changes
 }

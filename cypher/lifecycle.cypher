@@ -25,7 +25,15 @@ CALL () {
   UNION
   MATCH (n:Key {tenant_id: $tenant_id}) WHERE n.key IS NOT NULL RETURN n
   UNION
+  MATCH (n:Review {tenant_id: $tenant_id}) WHERE n.case_id IS NOT NULL RETURN n
+  UNION
+  MATCH (n:Proof {tenant_id: $tenant_id}) WHERE n.user_id IS NOT NULL AND n.case_id IS NOT NULL RETURN n
+  UNION
+  MATCH (n:Factor {tenant_id: $tenant_id}) WHERE n.user_id IS NOT NULL AND n.factor_id IS NOT NULL RETURN n
+  UNION
   MATCH (n:Outbox {tenant_id: $tenant_id}) WHERE n.user_id IS NOT NULL RETURN n
+  UNION
+  MATCH (n:Archived {tenant_id: $tenant_id}) WHERE n.user_id IS NOT NULL AND n.slot IS NOT NULL RETURN n
 }
 // one batch may meet a node whose edges another one took: DETACH takes what is left
 CALL (n) {
@@ -36,99 +44,166 @@ RETURN count(*) AS nodes;
 // name: due_slots
 // mode: read
 // scope: system
-// params: after STRING, limit INTEGER
+// params: prefix STRING, after STRING, limit INTEGER
 // purpose: sweep: pages of slots (by slot) with a plan that is due or a current row that lapsed; answers never depend on it.
 CALL () {
   MATCH (u:User)-[r:FACT]->(:Memory)
-  USING INDEX r:FACT(planned_slot)
-  WHERE r.planned_slot > $after AND r.valid_from <= datetime.realtime()
+  USING INDEX SEEK r:FACT(planned_slot)
+  WHERE r.planned_slot STARTS WITH $prefix AND r.planned_slot > $after AND r.valid_from <= datetime.realtime()
   RETURN u, r
   UNION ALL
   MATCH (u:User)-[r:PREFERENCE]->(:Memory)
-  USING INDEX r:PREFERENCE(planned_slot)
-  WHERE r.planned_slot > $after AND r.valid_from <= datetime.realtime()
+  USING INDEX SEEK r:PREFERENCE(planned_slot)
+  WHERE r.planned_slot STARTS WITH $prefix AND r.planned_slot > $after AND r.valid_from <= datetime.realtime()
   RETURN u, r
   UNION ALL
   MATCH (u:User)-[r:CONTEXT]->(:Memory)
-  USING INDEX r:CONTEXT(planned_slot)
-  WHERE r.planned_slot > $after AND r.valid_from <= datetime.realtime()
+  USING INDEX SEEK r:CONTEXT(planned_slot)
+  WHERE r.planned_slot STARTS WITH $prefix AND r.planned_slot > $after AND r.valid_from <= datetime.realtime()
   RETURN u, r
   UNION ALL
   MATCH (u:User)-[r:FACT]->(:Memory)
-  USING INDEX r:FACT(expires_at)
-  WHERE r.expires_at <= datetime.realtime() AND r.slot > $after
+  USING INDEX SEEK r:FACT(expires_at)
+  WHERE r.expires_at <= datetime.realtime() AND r.slot STARTS WITH $prefix AND r.slot > $after AND r.is_end IS NULL AND r.tombstoned_at IS NULL
   RETURN u, r
   UNION ALL
   MATCH (u:User)-[r:PREFERENCE]->(:Memory)
-  USING INDEX r:PREFERENCE(expires_at)
-  WHERE r.expires_at <= datetime.realtime() AND r.slot > $after
+  USING INDEX SEEK r:PREFERENCE(expires_at)
+  WHERE r.expires_at <= datetime.realtime() AND r.slot STARTS WITH $prefix AND r.slot > $after AND r.is_end IS NULL AND r.tombstoned_at IS NULL
   RETURN u, r
   UNION ALL
   MATCH (u:User)-[r:CONTEXT]->(:Memory)
-  USING INDEX r:CONTEXT(expires_at)
-  WHERE r.expires_at <= datetime.realtime() AND r.slot > $after
+  USING INDEX SEEK r:CONTEXT(expires_at)
+  WHERE r.expires_at <= datetime.realtime() AND r.slot STARTS WITH $prefix AND r.slot > $after AND r.is_end IS NULL AND r.tombstoned_at IS NULL
   RETURN u, r
 }
-WITH DISTINCT u, r.slot AS slot, type(r) AS kind, r.thing AS thing
+// an end and a forgotten row keep current_slot whatever their lifetime: they are not due
+WITH u, r.slot AS slot, type(r) AS kind, collect(DISTINCT CASE WHEN r.ckey = '' THEN null ELSE r.thing END) AS things
 ORDER BY slot
 LIMIT $limit
-RETURN collect({tenant_id: u.tenant_id, user_id: u.user_id, slot: slot, kind: kind, thing: thing}) AS slots;
+RETURN collect({tenant_id: u.tenant_id, user_id: u.user_id, slot: slot, kind: kind, things: things}) AS slots;
 
 // name: due_pendings
 // mode: read
 // scope: system
-// params: before DATETIME, after STRING, limit INTEGER
+// params: prefix STRING, life INTEGER, after STRING, limit INTEGER
 // purpose: sweep: undecided pending memories that are older than their life (they are not shown any more, swept or not).
 CALL () {
   MATCH (u:User)-[r:FACT]->(:Memory)
-  USING INDEX r:FACT(pending_slot)
-  WHERE r.pending_slot > '' AND r.said_at <= $before AND r.mid > $after
+  USING INDEX SEEK r:FACT(pending_slot)
+  WHERE r.pending_slot STARTS WITH $prefix AND r.said_at.epochMillis + $life <= datetime.realtime().epochMillis AND r.slot + r.mid > $after
   RETURN u, r
   UNION ALL
   MATCH (u:User)-[r:PREFERENCE]->(:Memory)
-  USING INDEX r:PREFERENCE(pending_slot)
-  WHERE r.pending_slot > '' AND r.said_at <= $before AND r.mid > $after
+  USING INDEX SEEK r:PREFERENCE(pending_slot)
+  WHERE r.pending_slot STARTS WITH $prefix AND r.said_at.epochMillis + $life <= datetime.realtime().epochMillis AND r.slot + r.mid > $after
   RETURN u, r
   UNION ALL
   MATCH (u:User)-[r:CONTEXT]->(:Memory)
-  USING INDEX r:CONTEXT(pending_slot)
-  WHERE r.pending_slot > '' AND r.said_at <= $before AND r.mid > $after
+  USING INDEX SEEK r:CONTEXT(pending_slot)
+  WHERE r.pending_slot STARTS WITH $prefix AND r.said_at.epochMillis + $life <= datetime.realtime().epochMillis AND r.slot + r.mid > $after
   RETURN u, r
 }
 WITH u, r
-ORDER BY r.mid
+ORDER BY r.slot, r.mid
 LIMIT $limit
-RETURN collect({tenant_id: u.tenant_id, user_id: u.user_id, mid: r.mid, slot: r.slot, kind: type(r), thing: r.thing}) AS pendings;
+RETURN collect({tenant_id: u.tenant_id, user_id: u.user_id, mid: r.mid, slot: r.slot, kind: type(r),
+                things: CASE WHEN r.ckey = '' THEN [] ELSE [r.thing] END}) AS pendings;
 
 // name: tombstones
 // mode: read
-// scope: tenant
-// params: tenant_id STRING, before DATETIME, after STRING, limit INTEGER
-// purpose: purge: forgotten memories that may not be brought back any more and still hold content.
-MATCH (m:Memory {tenant_id: $tenant_id})<-[r:FACT|PREFERENCE|CONTEXT]-(u:User)
-WHERE m.mid > $after AND r.tombstoned_at <= $before AND r.purged_at IS NULL
-WITH m, u
-ORDER BY m.mid
+// scope: system
+// params: prefix STRING, life INTEGER, after STRING, limit INTEGER
+// purpose: purge: pages (by slot) of slots with forgotten memories that may not be brought back any more and still hold content.
+CALL () {
+  MATCH (u:User)-[r:FACT]->(:Memory)
+  USING INDEX SEEK r:FACT(tombstoned_at)
+  WHERE r.tombstoned_at <= datetime.realtime() - duration({milliseconds: $life}) AND r.purged_at IS NULL AND r.slot STARTS WITH $prefix AND r.slot > $after
+  RETURN u, r
+  UNION ALL
+  MATCH (u:User)-[r:PREFERENCE]->(:Memory)
+  USING INDEX SEEK r:PREFERENCE(tombstoned_at)
+  WHERE r.tombstoned_at <= datetime.realtime() - duration({milliseconds: $life}) AND r.purged_at IS NULL AND r.slot STARTS WITH $prefix AND r.slot > $after
+  RETURN u, r
+  UNION ALL
+  MATCH (u:User)-[r:CONTEXT]->(:Memory)
+  USING INDEX SEEK r:CONTEXT(tombstoned_at)
+  WHERE r.tombstoned_at <= datetime.realtime() - duration({milliseconds: $life}) AND r.purged_at IS NULL AND r.slot STARTS WITH $prefix AND r.slot > $after
+  RETURN u, r
+}
+WITH u, r.slot AS slot, type(r) AS kind, collect(DISTINCT CASE WHEN r.ckey = '' THEN null ELSE r.thing END) AS things,
+     collect(CASE WHEN r.version IS NULL THEN r.mid END) AS pendings
+ORDER BY slot
 LIMIT $limit
-RETURN collect({mid: m.mid, user_id: u.user_id}) AS rows;
+RETURN collect({tenant_id: u.tenant_id, user_id: u.user_id, slot: slot, kind: kind, things: things, pendings: pendings}) AS slots;
 
-// name: purge_memory
+// name: purge_rows
 // mode: write
 // scope: user
-// params: tenant_id STRING, user_id STRING, mid STRING, before DATETIME
-// purpose: remove what a forgotten memory held, for good: its value, its clause, its span in every turn; the empty row keeps its place.
-MATCH (u:User {tenant_id: $tenant_id, user_id: $user_id})
-SET u.lock = true
-WITH u
-MATCH (m:Memory {tenant_id: $tenant_id, mid: $mid})<-[r:FACT|PREFERENCE|CONTEXT]-(o:User)
-WHERE o.tenant_id = $tenant_id AND o.user_id = $user_id AND r.tombstoned_at <= $before AND r.purged_at IS NULL
-SET r.purged_at = datetime.realtime()
-REMOVE m.value, m.text, m.metadata, r.caption, r.source_ref
-WITH m
-OPTIONAL MATCH (m)-[f:FROM_SOURCE]->(t:Turn)
-WITH m, t, collect(coalesce(f.span, [0, size(t.text)])) AS spans
-FOREACH (x IN CASE WHEN t IS NULL THEN [] ELSE [t] END |
-  SET x.text = reduce(text = x.text, s IN spans |
-        substring(text, 0, s[0]) + reduce(b = '', i IN range(1, s[1] - s[0]) | b + '░') + substring(text, s[1])),
-      x.blanks = [b IN coalesce(x.blanks, []) WHERE NOT b STARTS WITH $mid + '|'], x.waiting = null)
-RETURN count(DISTINCT m) AS purged;
+// params: tenant_id STRING, user_id STRING, emptied LIST, stripped LIST, dropped LIST, now DATETIME, before DATETIME
+// purpose: remove for good what forgotten memories held; the lock is already held. Words in turns, value, clause, metadata, caption; names; whole rows.
+CALL () {
+  UNWIND $emptied AS mid
+  MATCH (m:Memory {tenant_id: $tenant_id, mid: mid})<-[r:FACT|PREFERENCE|CONTEXT]-(:User {tenant_id: $tenant_id, user_id: $user_id})
+  WHERE r.tombstoned_at <= $before
+  SET r.purged_at = $now
+  REMOVE m.value, m.text, m.metadata, r.caption, r.source_ref, r.reason
+  WITH m
+  MATCH (m)-[f:FROM_SOURCE]->(t:Turn {tenant_id: $tenant_id, user_id: $user_id})
+  WITH t, collect(coalesce(f.span, [0, size(t.text)])) AS spans
+  SET t.waiting = null, t.blanks = [b IN coalesce(t.blanks, []) WHERE NOT split(b, '|')[0] IN $emptied],
+      t.text = reduce(text = t.text, s IN spans |
+        substring(text, 0, s[0]) + reduce(b = '', i IN range(1, s[1] - s[0]) | b + '░') + substring(text, s[1]))
+  WITH t, spans
+  // what else was taken from the very words keeps its value, not its clause
+  MATCH (t)<-[f:FROM_SOURCE]-(o:Memory)
+  WHERE o.text IS NOT NULL AND any(s IN spans WHERE coalesce(f.span[0], 0) < s[1] AND coalesce(f.span[1], size(t.text)) > s[0])
+  REMOVE o.text
+  RETURN count(*) AS cut
+}
+CALL () {
+  UNWIND $emptied AS mid
+  MATCH (m:Memory {tenant_id: $tenant_id, mid: mid, user_id: $user_id})-[a:ABOUT]->(c:Concept)
+  DELETE a
+  WITH DISTINCT c
+  RETURN collect(c.ckey) AS ckeys
+}
+CALL () {
+  UNWIND $stripped AS mid
+  MATCH (m:Memory {tenant_id: $tenant_id, mid: mid, user_id: $user_id})<-[r:FACT|PREFERENCE|CONTEXT]-(:User)
+  SET r.ckey = '', r.thing = r.slot
+  RETURN count(*) AS stripped
+}
+CALL () {
+  UNWIND $dropped AS mid
+  MATCH (m:Memory {tenant_id: $tenant_id, mid: mid, user_id: $user_id})<-[r:FACT|PREFERENCE|CONTEXT]-(:User)
+  // what lies in the archive goes on from here: the empty row then stays between its versions
+  WHERE r.tombstoned_at <= $before AND NOT EXISTS { (:Archived {tenant_id: $tenant_id, user_id: $user_id, slot: r.slot}) }
+  OPTIONAL MATCH (m)<-[:SUPERSEDES]-(n:Memory)<-[later:FACT|PREFERENCE|CONTEXT]-(:User)
+  SET later.prev_mid = CASE WHEN later.prev_mid = mid THEN null ELSE later.prev_mid END
+  WITH DISTINCT m
+  OPTIONAL MATCH (m)-[:FROM_SOURCE]->(s:Source)
+  WHERE NOT s:Turn
+  WITH m, collect(s) AS sources
+  DETACH DELETE m
+  WITH sources
+  UNWIND sources AS s
+  WITH DISTINCT s
+  WHERE NOT EXISTS { (s)<-[:FROM_SOURCE]-() }
+  DELETE s
+  RETURN count(*) AS unsourced
+}
+RETURN ckeys;
+
+// name: drop_lonely
+// mode: write
+// scope: tenant
+// params: tenant_id STRING, ckeys LIST
+// purpose: a concept that nothing is about any more goes: its key may be somebody's words.
+UNWIND $ckeys AS ckey
+MATCH (c:Concept {tenant_id: $tenant_id, ckey: ckey})
+SET c.lock = true
+WITH c
+WHERE NOT EXISTS { (c)--() }
+DELETE c
+RETURN count(*) AS dropped;

@@ -12,7 +12,7 @@ WITH u, datetime.realtime().epochMillis AS db
 WITH u, CASE WHEN u.at.epochMillis >= db THEN u.at.epochMillis + 1 ELSE db END AS now
 WITH u, now, CASE WHEN $since IS NULL OR $since >= now THEN now - 1 ELSE $since END AS since
 OPTIONAL MATCH (done:Change {tenant_id: $tenant_id, user_id: $user_id, op: $op})
-// the slots concerned: those named, those that hold something about the things named, the current ones of whole keys
+// the slots concerned: those named, those that hold something about the things named, the current and planned ones of whole keys (a plan may be due)
 CALL (since) {
   CALL (since) {
     UNWIND $slots.FACT AS slot
@@ -20,13 +20,19 @@ CALL (since) {
     UNION ALL
     UNWIND $prefixes.FACT AS prefix
     MATCH ()-[r:FACT]->()
-    USING INDEX r:FACT(current_slot)
+    USING INDEX SEEK r:FACT(current_slot)
     WHERE r.current_slot STARTS WITH prefix
+    RETURN 'FACT' AS kind, r.slot AS slot
+    UNION ALL
+    UNWIND $prefixes.FACT AS prefix
+    MATCH ()-[r:FACT]->()
+    USING INDEX SEEK r:FACT(planned_slot)
+    WHERE r.planned_slot STARTS WITH prefix
     RETURN 'FACT' AS kind, r.slot AS slot
     UNION ALL
     UNWIND $things.FACT AS thing
     MATCH ()-[r:FACT]->()
-    USING INDEX r:FACT(thing, until)
+    USING INDEX SEEK r:FACT(thing, until)
     WHERE r.thing = thing AND r.until > since
     RETURN 'FACT' AS kind, r.slot AS slot
     UNION ALL
@@ -35,13 +41,19 @@ CALL (since) {
     UNION ALL
     UNWIND $prefixes.PREFERENCE AS prefix
     MATCH ()-[r:PREFERENCE]->()
-    USING INDEX r:PREFERENCE(current_slot)
+    USING INDEX SEEK r:PREFERENCE(current_slot)
     WHERE r.current_slot STARTS WITH prefix
+    RETURN 'PREFERENCE' AS kind, r.slot AS slot
+    UNION ALL
+    UNWIND $prefixes.PREFERENCE AS prefix
+    MATCH ()-[r:PREFERENCE]->()
+    USING INDEX SEEK r:PREFERENCE(planned_slot)
+    WHERE r.planned_slot STARTS WITH prefix
     RETURN 'PREFERENCE' AS kind, r.slot AS slot
     UNION ALL
     UNWIND $things.PREFERENCE AS thing
     MATCH ()-[r:PREFERENCE]->()
-    USING INDEX r:PREFERENCE(thing, until)
+    USING INDEX SEEK r:PREFERENCE(thing, until)
     WHERE r.thing = thing AND r.until > since
     RETURN 'PREFERENCE' AS kind, r.slot AS slot
     UNION ALL
@@ -50,8 +62,14 @@ CALL (since) {
     UNION ALL
     UNWIND $prefixes.CONTEXT AS prefix
     MATCH ()-[r:CONTEXT]->()
-    USING INDEX r:CONTEXT(current_slot)
+    USING INDEX SEEK r:CONTEXT(current_slot)
     WHERE r.current_slot STARTS WITH prefix
+    RETURN 'CONTEXT' AS kind, r.slot AS slot
+    UNION ALL
+    UNWIND $prefixes.CONTEXT AS prefix
+    MATCH ()-[r:CONTEXT]->()
+    USING INDEX SEEK r:CONTEXT(planned_slot)
+    WHERE r.planned_slot STARTS WITH prefix
     RETURN 'CONTEXT' AS kind, r.slot AS slot
   }
   RETURN collect(DISTINCT [kind, slot]) AS slots
@@ -61,19 +79,19 @@ CALL (since, slots) {
   CALL (since, slots) {
     UNWIND [s IN slots WHERE s[0] = 'FACT' | s[1]] AS slot
     MATCH ()-[r:FACT]->(m)
-    USING INDEX r:FACT(slot, until)
+    USING INDEX SEEK r:FACT(slot, until)
     WHERE r.slot = slot AND r.until > since
     RETURN r, m
     UNION ALL
     UNWIND [s IN slots WHERE s[0] = 'PREFERENCE' | s[1]] AS slot
     MATCH ()-[r:PREFERENCE]->(m)
-    USING INDEX r:PREFERENCE(slot, until)
+    USING INDEX SEEK r:PREFERENCE(slot, until)
     WHERE r.slot = slot AND r.until > since
     RETURN r, m
     UNION ALL
     UNWIND [s IN slots WHERE s[0] = 'CONTEXT' | s[1]] AS slot
     MATCH ()-[r:CONTEXT]->(m)
-    USING INDEX r:CONTEXT(slot, until)
+    USING INDEX SEEK r:CONTEXT(slot, until)
     WHERE r.slot = slot AND r.until > since
     RETURN r, m
   }
@@ -85,7 +103,7 @@ CALL (since, slots) {
       until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
       expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid,
       evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata,
+      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, related: r.related,
       obs: [(node)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]}) AS rows
 }
 // what opposes those rows from other slots
@@ -94,14 +112,14 @@ CALL (since, slots, rows) {
     UNWIND [x IN rows WHERE x.kind = 'FACT' AND x.ckey <> '' | x.thing] AS thing
     WITH DISTINCT thing, since, slots
     MATCH ()-[r:FACT]->(m)
-    USING INDEX r:FACT(thing, until)
+    USING INDEX SEEK r:FACT(thing, until)
     WHERE r.thing = thing AND r.until > since AND NOT r.slot IN [s IN slots | s[1]]
     RETURN r, m
     UNION ALL
     UNWIND [x IN rows WHERE x.kind = 'PREFERENCE' AND x.ckey <> '' | x.thing] AS thing
     WITH DISTINCT thing, since, slots
     MATCH ()-[r:PREFERENCE]->(m)
-    USING INDEX r:PREFERENCE(thing, until)
+    USING INDEX SEEK r:PREFERENCE(thing, until)
     WHERE r.thing = thing AND r.until > since AND NOT r.slot IN [s IN slots | s[1]]
     RETURN r, m
   }
@@ -113,14 +131,14 @@ CALL (since, slots, rows) {
       until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
       expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid,
       evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
-      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata}) AS rivals
+      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, related: r.related}) AS rivals
 }
 CALL (slots) {
   CALL (slots) {
     UNWIND [s IN slots WHERE s[0] = 'FACT' | s[1]] AS slot
     CALL (slot) {
       MATCH ()-[r:FACT]->()
-      USING INDEX r:FACT(slot, version)
+      USING INDEX SEEK r:FACT(slot, version)
       WHERE r.slot = slot AND r.version >= 1
       RETURN r.version AS top
       ORDER BY r.slot DESC, r.version DESC
@@ -131,7 +149,7 @@ CALL (slots) {
     UNWIND [s IN slots WHERE s[0] = 'PREFERENCE' | s[1]] AS slot
     CALL (slot) {
       MATCH ()-[r:PREFERENCE]->()
-      USING INDEX r:PREFERENCE(slot, version)
+      USING INDEX SEEK r:PREFERENCE(slot, version)
       WHERE r.slot = slot AND r.version >= 1
       RETURN r.version AS top
       ORDER BY r.slot DESC, r.version DESC
@@ -142,13 +160,18 @@ CALL (slots) {
     UNWIND [s IN slots WHERE s[0] = 'CONTEXT' | s[1]] AS slot
     CALL (slot) {
       MATCH ()-[r:CONTEXT]->()
-      USING INDEX r:CONTEXT(slot, version)
+      USING INDEX SEEK r:CONTEXT(slot, version)
       WHERE r.slot = slot AND r.version >= 1
       RETURN r.version AS top
       ORDER BY r.slot DESC, r.version DESC
       LIMIT 1
     }
     RETURN slot, top
+    UNION ALL
+    // versions go on where the archived ones end; facts are never archived
+    UNWIND [s IN slots WHERE s[0] <> 'FACT' | s[1]] AS slot
+    MATCH (a:Archived {tenant_id: $tenant_id, user_id: $user_id, slot: slot})
+    RETURN slot, a.top AS top
   }
   RETURN collect([slot, top]) AS tops
 }
@@ -156,19 +179,19 @@ CALL () {
   CALL () {
     UNWIND $pending.FACT AS prefix
     MATCH ()-[r:FACT]->(m)
-    USING INDEX r:FACT(pending_slot)
+    USING INDEX SEEK r:FACT(pending_slot)
     WHERE r.pending_slot STARTS WITH prefix
     RETURN r, m
     UNION ALL
     UNWIND $pending.PREFERENCE AS prefix
     MATCH ()-[r:PREFERENCE]->(m)
-    USING INDEX r:PREFERENCE(pending_slot)
+    USING INDEX SEEK r:PREFERENCE(pending_slot)
     WHERE r.pending_slot STARTS WITH prefix
     RETURN r, m
     UNION ALL
     UNWIND $pending.CONTEXT AS prefix
     MATCH ()-[r:CONTEXT]->(m)
-    USING INDEX r:CONTEXT(pending_slot)
+    USING INDEX SEEK r:CONTEXT(pending_slot)
     WHERE r.pending_slot STARTS WITH prefix
     RETURN r, m
   }
@@ -279,7 +302,7 @@ CALL () {
   RETURN count(*) AS reviewed
 }
 // relations go with the version: conditions and medications are carried over, contradictions end, origins stay; a relation between two
-// memories that both change goes over once, from new to new
+// memories that both change goes over once, from new to new; only edges that are marked as related come here
 CALL () {
   UNWIND $carried AS c
   MATCH (:Memory {tenant_id: $tenant_id, mid: c.old})-[x:HAS_CONDITION|AFFECTS_MEDICATION|CONTRADICTS]-(:Memory)
@@ -298,19 +321,21 @@ CALL () {
   CREATE (m)-[y:$(type)]->(o)
   SET y = held, y.rid = a + '.' + substring(randomUUID(), 24), y.recorded_at = $now, y.carried_from = held.rid,
       y.valid_from = CASE WHEN held.valid_from > at THEN held.valid_from ELSE at END,
-      y.valid_to = CASE WHEN void THEN null ELSE held.valid_to END, y.closed_at = CASE WHEN void THEN null ELSE held.closed_at END, y.ended_by = null
+      y.valid_to = CASE WHEN void THEN null ELSE held.valid_to END, y.closed_at = CASE WHEN void THEN null ELSE held.closed_at END,
+      y.ended_by = null
   RETURN count(*) AS moved
 }
 CALL () {
   UNWIND $linked AS l
-  MATCH (:User)-[r:FACT]->(o:Memory)
-  USING INDEX r:FACT(ckey, current_slot)
-  WHERE r.ckey = l.ckey AND r.current_slot STARTS WITH l.prefix AND r.is_end IS NULL AND r.polarity = '+' AND r.tombstoned_at IS NULL
+  MATCH (:User)-[q:FACT]->(o:Memory)
+  USING INDEX SEEK q:FACT(ckey, current_slot)
+  WHERE q.ckey = l.ckey AND q.current_slot STARTS WITH l.prefix AND q.is_end IS NULL AND q.polarity = '+' AND q.tombstoned_at IS NULL
   MATCH (m:Memory {tenant_id: $tenant_id, mid: l.mid})
-  WITH l, r, CASE WHEN l.outward THEN m ELSE o END AS a, CASE WHEN l.outward THEN o ELSE m END AS b
+  WITH l, q, CASE WHEN l.outward THEN m ELSE o END AS a, CASE WHEN l.outward THEN o ELSE m END AS b
   WHERE NOT EXISTS { (a)-[x:HAS_CONDITION|AFFECTS_MEDICATION|CONTRADICTS|DERIVED_FROM]->(b) WHERE type(x) = l.type AND x.valid_to IS NULL }
   CREATE (a)-[y:$(l.type)]->(b)
-  SET y = {rid: a.mid + '.' + substring(randomUUID(), 24), weight: l.weight, recorded_at: $now, valid_from: CASE WHEN r.valid_from > l.at THEN r.valid_from ELSE l.at END}
+  SET y = {rid: a.mid + '.' + substring(randomUUID(), 24), weight: l.weight, recorded_at: $now, valid_from: CASE WHEN q.valid_from > l.at THEN q.valid_from ELSE l.at END},
+      q.related = true
   RETURN count(*) AS linked
 }
 FOREACH (c IN $changes |

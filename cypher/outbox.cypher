@@ -78,7 +78,9 @@ RETURN count(o.pending_at) AS pending, min(o.pending_at).epochMillis AS oldest, 
 // params: tenant_id STRING, batch INTEGER
 // purpose: reindex: one record for everything of a tenant that must stand in the index.
 MATCH (u:User {tenant_id: $tenant_id})-[r:FACT|PREFERENCE|CONTEXT]->(m:Memory)
-WHERE r.current_slot IS NOT NULL OR r.planned_slot IS NOT NULL
+USING INDEX SEEK u:User(tenant_id, user_id)
+// a bound on the second property, or all tenants are scanned
+WHERE u.user_id >= '' AND (r.current_slot IS NOT NULL OR r.planned_slot IS NOT NULL)
 CALL (u, m) {
   CREATE (:Outbox {oid: randomUUID(), ref: m.mid, kind: 'memory', tenant_id: $tenant_id, user_id: u.user_id, pending_at: datetime.realtime()})
 } IN TRANSACTIONS OF $batch ROWS
@@ -90,6 +92,8 @@ RETURN count(*) AS records;
 // params: tenant_id STRING, batch INTEGER
 // purpose: reindex: the same for turns.
 MATCH (t:Turn {tenant_id: $tenant_id})
+USING INDEX SEEK t:Turn(tenant_id, ref)
+WHERE t.ref >= ''
 CALL (t) {
   CREATE (:Outbox {oid: randomUUID(), ref: t.ref, kind: 'turn', tenant_id: $tenant_id, user_id: t.user_id, pending_at: datetime.realtime()})
 } IN TRANSACTIONS OF $batch ROWS
@@ -101,6 +105,8 @@ RETURN count(*) AS records;
 // params: tenant_id STRING, batch INTEGER
 // purpose: reindex starts from nothing: old records of the tenant go first.
 MATCH (o:Outbox {tenant_id: $tenant_id})
+USING INDEX SEEK o:Outbox(tenant_id, user_id)
+WHERE o.user_id >= ''
 CALL (o) {
   DELETE o
 } IN TRANSACTIONS OF $batch ROWS

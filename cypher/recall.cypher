@@ -11,47 +11,47 @@ WITH u, CASE WHEN u.at.epochMillis > db THEN u.at.epochMillis ELSE db END AS now
 CALL (now) {
   CALL (now) {
     MATCH ()-[r:FACT]->(m)
-    USING INDEX r:FACT(current_slot)
+    USING INDEX SEEK r:FACT(current_slot)
     WHERE r.current_slot STARTS WITH $prefix.FACT
     RETURN r, m
     UNION ALL
     MATCH ()-[r:FACT]->(m)
-    USING INDEX r:FACT(planned_slot)
+    USING INDEX SEEK r:FACT(planned_slot)
     WHERE r.planned_slot STARTS WITH $planned.FACT AND r.valid_from.epochMillis <= now
     RETURN r, m
     UNION ALL
     MATCH ()-[r:FACT]->(m)
-    USING INDEX r:FACT(pending_slot)
+    USING INDEX SEEK r:FACT(pending_slot)
     WHERE r.pending_slot STARTS WITH $prefix.FACT
     RETURN r, m
     UNION ALL
     MATCH ()-[r:PREFERENCE]->(m)
-    USING INDEX r:PREFERENCE(current_slot)
+    USING INDEX SEEK r:PREFERENCE(current_slot)
     WHERE r.current_slot STARTS WITH $prefix.PREFERENCE
     RETURN r, m
     UNION ALL
     MATCH ()-[r:PREFERENCE]->(m)
-    USING INDEX r:PREFERENCE(planned_slot)
+    USING INDEX SEEK r:PREFERENCE(planned_slot)
     WHERE r.planned_slot STARTS WITH $planned.PREFERENCE AND r.valid_from.epochMillis <= now
     RETURN r, m
     UNION ALL
     MATCH ()-[r:PREFERENCE]->(m)
-    USING INDEX r:PREFERENCE(pending_slot)
+    USING INDEX SEEK r:PREFERENCE(pending_slot)
     WHERE r.pending_slot STARTS WITH $prefix.PREFERENCE
     RETURN r, m
     UNION ALL
     MATCH ()-[r:CONTEXT]->(m)
-    USING INDEX r:CONTEXT(current_slot)
+    USING INDEX SEEK r:CONTEXT(current_slot)
     WHERE r.current_slot STARTS WITH $prefix.CONTEXT
     RETURN r, m
     UNION ALL
     MATCH ()-[r:CONTEXT]->(m)
-    USING INDEX r:CONTEXT(planned_slot)
+    USING INDEX SEEK r:CONTEXT(planned_slot)
     WHERE r.planned_slot STARTS WITH $planned.CONTEXT AND r.valid_from.epochMillis <= now
     RETURN r, m
     UNION ALL
     MATCH ()-[r:CONTEXT]->(m)
-    USING INDEX r:CONTEXT(pending_slot)
+    USING INDEX SEEK r:CONTEXT(pending_slot)
     WHERE r.pending_slot STARTS WITH $prefix.CONTEXT
     RETURN r, m
   }
@@ -79,17 +79,17 @@ WITH u, CASE WHEN u.at.epochMillis > db THEN u.at.epochMillis ELSE db END AS now
 CALL (now) {
   CALL (now) {
     MATCH ()-[r:PREFERENCE]->(m)
-    USING INDEX r:PREFERENCE(current_slot)
+    USING INDEX SEEK r:PREFERENCE(current_slot)
     WHERE r.current_slot STARTS WITH $prefix.PREFERENCE
     RETURN r, m
     UNION ALL
     MATCH ()-[r:PREFERENCE]->(m)
-    USING INDEX r:PREFERENCE(planned_slot)
+    USING INDEX SEEK r:PREFERENCE(planned_slot)
     WHERE r.planned_slot STARTS WITH $planned.PREFERENCE AND r.valid_from.epochMillis <= now
     RETURN r, m
     UNION ALL
     MATCH ()-[r:PREFERENCE]->(m)
-    USING INDEX r:PREFERENCE(pending_slot)
+    USING INDEX SEEK r:PREFERENCE(pending_slot)
     WHERE r.pending_slot STARTS WITH $prefix.PREFERENCE
     RETURN r, m
   }
@@ -118,67 +118,67 @@ CALL (u, now) {
   CALL (u, now) {
     UNWIND $prefixes.FACT AS prefix
     MATCH ()-[r:FACT]->(m)
-    USING INDEX r:FACT(current_slot)
+    USING INDEX SEEK r:FACT(current_slot)
     WHERE r.current_slot STARTS WITH prefix
     RETURN r, m
     UNION ALL
     MATCH ()-[r:FACT]->(m)
-    USING INDEX r:FACT(planned_slot)
+    USING INDEX SEEK r:FACT(planned_slot)
     WHERE r.planned_slot STARTS WITH $planned.FACT AND r.valid_from.epochMillis <= now
     RETURN r, m
     UNION ALL
     MATCH ()-[r:FACT]->(m)
-    USING INDEX r:FACT(pending_slot)
+    USING INDEX SEEK r:FACT(pending_slot)
     WHERE r.pending_slot STARTS WITH $planned.FACT
     RETURN r, m
     UNION ALL
     UNWIND $prefixes.PREFERENCE AS prefix
     MATCH ()-[r:PREFERENCE]->(m)
-    USING INDEX r:PREFERENCE(current_slot)
+    USING INDEX SEEK r:PREFERENCE(current_slot)
     WHERE r.current_slot STARTS WITH prefix
     RETURN r, m
     UNION ALL
     MATCH ()-[r:PREFERENCE]->(m)
-    USING INDEX r:PREFERENCE(planned_slot)
+    USING INDEX SEEK r:PREFERENCE(planned_slot)
     WHERE r.planned_slot STARTS WITH $planned.PREFERENCE AND r.valid_from.epochMillis <= now
     RETURN r, m
     UNION ALL
     MATCH ()-[r:PREFERENCE]->(m)
-    USING INDEX r:PREFERENCE(pending_slot)
+    USING INDEX SEEK r:PREFERENCE(pending_slot)
     WHERE r.pending_slot STARTS WITH $planned.PREFERENCE
     RETURN r, m
     UNION ALL
     UNWIND $prefixes.CONTEXT AS prefix
     MATCH ()-[r:CONTEXT]->(m)
-    USING INDEX r:CONTEXT(current_slot)
+    USING INDEX SEEK r:CONTEXT(current_slot)
     WHERE r.current_slot STARTS WITH prefix
     RETURN r, m
     UNION ALL
     MATCH ()-[r:CONTEXT]->(m)
-    USING INDEX r:CONTEXT(planned_slot)
+    USING INDEX SEEK r:CONTEXT(planned_slot)
     WHERE r.planned_slot STARTS WITH $planned.CONTEXT AND r.valid_from.epochMillis <= now
     RETURN r, m
     UNION ALL
     MATCH ()-[r:CONTEXT]->(m)
-    USING INDEX r:CONTEXT(pending_slot)
+    USING INDEX SEEK r:CONTEXT(pending_slot)
     WHERE r.pending_slot STARTS WITH $planned.CONTEXT
     RETURN r, m
     UNION ALL
     UNWIND $mids.FACT AS mid
     MATCH (o)-[r:FACT]->(m)
-    USING INDEX r:FACT(mid)
+    USING INDEX SEEK r:FACT(mid)
     WHERE r.mid = mid AND o = u
     RETURN r, m
     UNION ALL
     UNWIND $mids.PREFERENCE AS mid
     MATCH (o)-[r:PREFERENCE]->(m)
-    USING INDEX r:PREFERENCE(mid)
+    USING INDEX SEEK r:PREFERENCE(mid)
     WHERE r.mid = mid AND o = u
     RETURN r, m
     UNION ALL
     UNWIND $mids.CONTEXT AS mid
     MATCH (o)-[r:CONTEXT]->(m)
-    USING INDEX r:CONTEXT(mid)
+    USING INDEX SEEK r:CONTEXT(mid)
     WHERE r.mid = mid AND o = u
     RETURN r, m
     UNION ALL
@@ -187,7 +187,7 @@ CALL (u, now) {
     ORDER BY o.pending_at DESC
     LIMIT $fresh
     MATCH (m:Memory {tenant_id: $tenant_id, mid: o.ref})<-[r:FACT|PREFERENCE|CONTEXT]-(x)
-    USING INDEX m:Memory(tenant_id, mid)
+    USING INDEX SEEK m:Memory(tenant_id, mid)
     WHERE x = u AND r.current_slot IS NOT NULL
     RETURN r, m
   }

@@ -11,8 +11,11 @@ SET u.lock = true
 WITH u, datetime.realtime().epochMillis AS db
 WITH u, CASE WHEN u.at.epochMillis >= db THEN u.at.epochMillis + 1 ELSE db END AS now
 OPTIONAL MATCH (done:Change {tenant_id: $tenant_id, user_id: $user_id, op: $op})
-OPTIONAL MATCH (a:Memory {tenant_id: $tenant_id, user_id: $user_id, mid: $from_mid})<-[s:FACT|PREFERENCE|CONTEXT]-(u)
-OPTIONAL MATCH (b:Memory {tenant_id: $tenant_id, user_id: $user_id, mid: $to_mid})<-[e:FACT|PREFERENCE|CONTEXT]-(u)
+// from the memory's key, never from the user: a user may have ten thousand edges
+OPTIONAL MATCH (a:Memory {tenant_id: $tenant_id, mid: $from_mid})<-[s:FACT|PREFERENCE|CONTEXT]-(:User {tenant_id: $tenant_id, user_id: $user_id})
+USING INDEX SEEK a:Memory(tenant_id, mid)
+OPTIONAL MATCH (b:Memory {tenant_id: $tenant_id, mid: $to_mid})<-[e:FACT|PREFERENCE|CONTEXT]-(:User {tenant_id: $tenant_id, user_id: $user_id})
+USING INDEX SEEK b:Memory(tenant_id, mid)
 CALL (a, now) {
   OPTIONAL MATCH (a)-[x:HAS_CONDITION|AFFECTS_MEDICATION|CONTRADICTS|DERIVED_FROM]->(o:Memory)
   WHERE (x.valid_to IS NULL OR x.valid_to.epochMillis > now) AND (x.rid = $rid OR (o.mid = $to_mid AND type(x) = $type))
@@ -40,10 +43,11 @@ CALL () {
 }
 CALL () {
   UNWIND $new AS n
-  MATCH (a:Memory {tenant_id: $tenant_id, user_id: $user_id, mid: n.from_mid})
-  MATCH (b:Memory {tenant_id: $tenant_id, user_id: $user_id, mid: n.to_mid})
+  MATCH (a:Memory {tenant_id: $tenant_id, user_id: $user_id, mid: n.from_mid})<-[p:FACT|PREFERENCE|CONTEXT]-(:User)
+  MATCH (b:Memory {tenant_id: $tenant_id, user_id: $user_id, mid: n.to_mid})<-[q:FACT|PREFERENCE|CONTEXT]-(:User)
   CREATE (a)-[x:$(n.type)]->(b)
-  SET x = n.edge
+  // the mark lets a supersession of a memory without relations cost nothing
+  SET x = n.edge, p.related = true, q.related = true
   RETURN count(*) AS begun
 }
 CREATE (:Change {tenant_id: $tenant_id, user_id: $user_id, op: $op, request_hash: $request_hash, route: $route, actor: $actor, at: $now,
@@ -58,7 +62,8 @@ RETURN u.rev AS rev, ended, begun;
 OPTIONAL MATCH (u:User {tenant_id: $tenant_id, user_id: $user_id})
 WITH u, datetime.realtime().epochMillis AS db
 WITH u, CASE WHEN u.at.epochMillis > db THEN u.at.epochMillis ELSE db END AS now
-OPTIONAL MATCH (a:Memory {tenant_id: $tenant_id, user_id: $user_id, mid: $mid})<-[:FACT|PREFERENCE|CONTEXT]-(u)
+OPTIONAL MATCH (a:Memory {tenant_id: $tenant_id, mid: $mid})
+WHERE a.user_id = $user_id
 WITH u, now, a, coalesce($as_of, now) AS t, coalesce($known_at, now) AS k
 // a quantifier is a literal: one branch a depth, two of them without a row
 CALL (a, t, k) {
@@ -98,14 +103,15 @@ RETURN now, u.rev AS rev, a IS NOT NULL AS owned, paths;
 // params: tenant_id STRING, kind STRING, key STRING, ckey STRING, subject STRING?, role STRING?, after STRING, until STRING, limit INTEGER
 // purpose: who in the tenant holds something about a concept now: the live index alone, in slot order, one page.
 WITH datetime.realtime().epochMillis AS now
+// `next_mid` names what ends a row by succession or opposition: one that has begun meanwhile ends it, promoted or not
 CALL (now) {
   CALL (now) {
     UNWIND CASE WHEN $kind = 'FACT' THEN [1] ELSE [] END AS one
     MATCH (u:User)-[r:FACT]->(m:Memory)
-    USING INDEX r:FACT(ckey, current_slot)
+    USING INDEX SEEK r:FACT(ckey, current_slot)
     WHERE r.ckey = $ckey AND r.current_slot > $after AND r.current_slot < $until
       AND u.tenant_id = $tenant_id AND r.key = $key AND r.polarity = '+' AND r.is_end IS NULL AND r.tombstoned_at IS NULL
-      AND r.until > now AND (r.expires_at IS NULL OR r.expires_at.epochMillis > now)
+      AND (r.expires_at IS NULL OR r.expires_at.epochMillis > now) AND (r.next_mid IS NULL OR NOT EXISTS { ()-[n:FACT]->() WHERE n.mid = r.next_mid AND n.valid_from.epochMillis <= now })
       AND ($subject IS NULL OR r.subject = $subject OR r.subject STARTS WITH $role)
     // both properties named: else the page is sorted whole
     WITH u, r, m ORDER BY r.ckey, r.current_slot LIMIT $limit
@@ -113,20 +119,20 @@ CALL (now) {
     UNION ALL
     UNWIND CASE WHEN $kind = 'PREFERENCE' THEN [1] ELSE [] END AS one
     MATCH (u:User)-[r:PREFERENCE]->(m:Memory)
-    USING INDEX r:PREFERENCE(ckey, current_slot)
+    USING INDEX SEEK r:PREFERENCE(ckey, current_slot)
     WHERE r.ckey = $ckey AND r.current_slot > $after AND r.current_slot < $until
       AND u.tenant_id = $tenant_id AND r.key = $key AND r.polarity = '+' AND r.is_end IS NULL AND r.tombstoned_at IS NULL
-      AND r.until > now AND (r.expires_at IS NULL OR r.expires_at.epochMillis > now)
+      AND (r.expires_at IS NULL OR r.expires_at.epochMillis > now) AND (r.next_mid IS NULL OR NOT EXISTS { ()-[n:PREFERENCE]->() WHERE n.mid = r.next_mid AND n.valid_from.epochMillis <= now })
       AND ($subject IS NULL OR r.subject = $subject OR r.subject STARTS WITH $role)
     WITH u, r, m ORDER BY r.ckey, r.current_slot LIMIT $limit
     RETURN u, r, m, r.current_slot AS place
     UNION ALL
     UNWIND CASE WHEN $kind = 'CONTEXT' THEN [1] ELSE [] END AS one
     MATCH (u:User)-[r:CONTEXT]->(m:Memory)
-    USING INDEX r:CONTEXT(ckey, current_slot)
+    USING INDEX SEEK r:CONTEXT(ckey, current_slot)
     WHERE r.ckey = $ckey AND r.current_slot > $after AND r.current_slot < $until
       AND u.tenant_id = $tenant_id AND r.key = $key AND r.polarity = '+' AND r.is_end IS NULL AND r.tombstoned_at IS NULL
-      AND r.until > now AND (r.expires_at IS NULL OR r.expires_at.epochMillis > now)
+      AND (r.expires_at IS NULL OR r.expires_at.epochMillis > now) AND (r.next_mid IS NULL OR NOT EXISTS { ()-[n:CONTEXT]->() WHERE n.mid = r.next_mid AND n.valid_from.epochMillis <= now })
       AND ($subject IS NULL OR r.subject = $subject OR r.subject STARTS WITH $role)
     WITH u, r, m ORDER BY r.ckey, r.current_slot LIMIT $limit
     RETURN u, r, m, r.current_slot AS place
@@ -134,30 +140,33 @@ CALL (now) {
     // plans that are due and not promoted yet have no current_slot
     UNWIND CASE WHEN $kind = 'FACT' THEN [1] ELSE [] END AS one
     MATCH (u:User)-[r:FACT]->(m:Memory)
-    USING INDEX r:FACT(ckey, planned_slot)
+    USING INDEX SEEK r:FACT(ckey, planned_slot)
     WHERE r.ckey = $ckey AND r.planned_slot > $after AND r.planned_slot < $until AND r.valid_from.epochMillis <= now
       AND u.tenant_id = $tenant_id AND r.key = $key AND r.polarity = '+' AND r.is_end IS NULL AND r.tombstoned_at IS NULL
-      AND r.until > now AND (r.expires_at IS NULL OR r.expires_at.epochMillis > now)
+      AND (r.ends_at IS NULL OR r.ends_at.epochMillis > now) AND (r.next_mid IS NULL OR NOT EXISTS { ()-[n:FACT]->() WHERE n.mid = r.next_mid AND n.valid_from.epochMillis <= now })
+      AND (r.lifetime IS NULL OR r.valid_from.epochMillis + r.lifetime > now OR r.observed_at.epochMillis + r.lifetime > now)
       AND ($subject IS NULL OR r.subject = $subject OR r.subject STARTS WITH $role)
     WITH u, r, m ORDER BY r.ckey, r.planned_slot LIMIT $limit
     RETURN u, r, m, r.planned_slot AS place
     UNION ALL
     UNWIND CASE WHEN $kind = 'PREFERENCE' THEN [1] ELSE [] END AS one
     MATCH (u:User)-[r:PREFERENCE]->(m:Memory)
-    USING INDEX r:PREFERENCE(ckey, planned_slot)
+    USING INDEX SEEK r:PREFERENCE(ckey, planned_slot)
     WHERE r.ckey = $ckey AND r.planned_slot > $after AND r.planned_slot < $until AND r.valid_from.epochMillis <= now
       AND u.tenant_id = $tenant_id AND r.key = $key AND r.polarity = '+' AND r.is_end IS NULL AND r.tombstoned_at IS NULL
-      AND r.until > now AND (r.expires_at IS NULL OR r.expires_at.epochMillis > now)
+      AND (r.ends_at IS NULL OR r.ends_at.epochMillis > now) AND (r.next_mid IS NULL OR NOT EXISTS { ()-[n:PREFERENCE]->() WHERE n.mid = r.next_mid AND n.valid_from.epochMillis <= now })
+      AND (r.lifetime IS NULL OR r.valid_from.epochMillis + r.lifetime > now OR r.observed_at.epochMillis + r.lifetime > now)
       AND ($subject IS NULL OR r.subject = $subject OR r.subject STARTS WITH $role)
     WITH u, r, m ORDER BY r.ckey, r.planned_slot LIMIT $limit
     RETURN u, r, m, r.planned_slot AS place
     UNION ALL
     UNWIND CASE WHEN $kind = 'CONTEXT' THEN [1] ELSE [] END AS one
     MATCH (u:User)-[r:CONTEXT]->(m:Memory)
-    USING INDEX r:CONTEXT(ckey, planned_slot)
+    USING INDEX SEEK r:CONTEXT(ckey, planned_slot)
     WHERE r.ckey = $ckey AND r.planned_slot > $after AND r.planned_slot < $until AND r.valid_from.epochMillis <= now
       AND u.tenant_id = $tenant_id AND r.key = $key AND r.polarity = '+' AND r.is_end IS NULL AND r.tombstoned_at IS NULL
-      AND r.until > now AND (r.expires_at IS NULL OR r.expires_at.epochMillis > now)
+      AND (r.ends_at IS NULL OR r.ends_at.epochMillis > now) AND (r.next_mid IS NULL OR NOT EXISTS { ()-[n:CONTEXT]->() WHERE n.mid = r.next_mid AND n.valid_from.epochMillis <= now })
+      AND (r.lifetime IS NULL OR r.valid_from.epochMillis + r.lifetime > now OR r.observed_at.epochMillis + r.lifetime > now)
       AND ($subject IS NULL OR r.subject = $subject OR r.subject STARTS WITH $role)
     WITH u, r, m ORDER BY r.ckey, r.planned_slot LIMIT $limit
     RETURN u, r, m, r.planned_slot AS place
@@ -192,35 +201,35 @@ CALL (users) {
     UNWIND users AS user
     UNWIND user.slots AS slot
     MATCH (:User)-[r:FACT]->(m:Memory)
-    USING INDEX r:FACT(slot, until)
+    USING INDEX SEEK r:FACT(slot, until)
     WHERE r.slot = slot AND r.until >= -8000000000000000
     RETURN user.user_id AS user_id, r, m
     UNION
     UNWIND users AS user
     UNWIND user.things AS thing
     MATCH (:User)-[r:FACT]->(m:Memory)
-    USING INDEX r:FACT(thing, until)
+    USING INDEX SEEK r:FACT(thing, until)
     WHERE r.thing = thing AND r.until >= -8000000000000000
     RETURN user.user_id AS user_id, r, m
     UNION
     UNWIND users AS user
     UNWIND user.slots AS slot
     MATCH (:User)-[r:PREFERENCE]->(m:Memory)
-    USING INDEX r:PREFERENCE(slot, until)
+    USING INDEX SEEK r:PREFERENCE(slot, until)
     WHERE r.slot = slot AND r.until >= -8000000000000000
     RETURN user.user_id AS user_id, r, m
     UNION
     UNWIND users AS user
     UNWIND user.things AS thing
     MATCH (:User)-[r:PREFERENCE]->(m:Memory)
-    USING INDEX r:PREFERENCE(thing, until)
+    USING INDEX SEEK r:PREFERENCE(thing, until)
     WHERE r.thing = thing AND r.until >= -8000000000000000
     RETURN user.user_id AS user_id, r, m
     UNION
     UNWIND users AS user
     UNWIND user.slots AS slot
     MATCH (:User)-[r:CONTEXT]->(m:Memory)
-    USING INDEX r:CONTEXT(slot, until)
+    USING INDEX SEEK r:CONTEXT(slot, until)
     WHERE r.slot = slot AND r.until >= -8000000000000000
     RETURN user.user_id AS user_id, r, m
   }

@@ -11,9 +11,10 @@ CALL () {
 UNWIND $states AS stored
 CALL (stored, now) {
   MATCH (v:Review)
-  USING INDEX v:Review(tenant_id, state, opened_at, case_id)
-  WHERE v.tenant_id = $tenant_id AND v.state = stored AND v.opened_at >= $after_at
-        AND (v.opened_at > $after_at OR v.case_id > $after_id)
+  USING INDEX SEEK v:Review(tenant_id, state, opened_at, case_id)
+  WHERE v.tenant_id = $tenant_id AND v.state = stored AND v.opened_at >= $after_at AND v.case_id >= ''
+        // as lists: an OR is planned as two lookups, one of them a scan of all cases
+        AND v.case_id >= '' AND [v.opened_at, v.case_id] > [$after_at, $after_id]
         AND $state = CASE WHEN stored = 'open' AND v.due_at <= now THEN 'expired' ELSE stored END
   RETURN v
   ORDER BY v.opened_at, v.case_id

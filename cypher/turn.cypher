@@ -26,21 +26,31 @@ RETURN collect({ref: t.ref, turn_id: t.turn_id, session_id: t.session_id, role: 
 // name: blank_spans
 // mode: write
 // scope: user
-// params: tenant_id STRING, user_id STRING, mid STRING
-// purpose: a memory was forgotten: blank the spans it cites in its turns; the refs come back so that their vectors are made again.
-MATCH (m:Memory {tenant_id: $tenant_id, mid: $mid})<-[:FACT|PREFERENCE|CONTEXT]-(:User {tenant_id: $tenant_id, user_id: $user_id})
-MATCH (m)-[f:FROM_SOURCE]->(t:Turn)
-SET t.blanks = coalesce(t.blanks, []) + [$mid + '|' + toString(coalesce(f.span[0], 0)) + '|' + toString(coalesce(f.span[1], size(t.text)))]
-RETURN collect(DISTINCT t.ref) AS refs;
+// params: tenant_id STRING, user_id STRING, mids LIST, now DATETIME
+// purpose: memories were forgotten: mark them and blank the spans they cite in turns; the refs come back so that vectors are made again.
+UNWIND $mids AS mid
+MATCH (m:Memory {tenant_id: $tenant_id, mid: mid})<-[r:FACT|PREFERENCE|CONTEXT]-(u:User)
+WHERE u.tenant_id = $tenant_id AND u.user_id = $user_id
+// a decided pending memory is not among the rows that a write reads: it is marked here, as all are
+SET r.tombstoned_at = coalesce(r.tombstoned_at, $now)
+WITH m, mid
+MATCH (m)-[f:FROM_SOURCE]->(t:Turn {tenant_id: $tenant_id, user_id: $user_id})
+WITH t, collect(mid + '|' + toString(coalesce(f.span[0], 0)) + '|' + toString(coalesce(f.span[1], size(t.text)))) AS spans
+SET t.blanks = coalesce(t.blanks, []) + spans
+RETURN collect(t.ref) AS refs;
 
 // name: restore_spans
 // mode: write
 // scope: user
-// params: tenant_id STRING, user_id STRING, mid STRING
-// purpose: a forgotten memory came back: its spans are readable again.
-MATCH (m:Memory {tenant_id: $tenant_id, mid: $mid})<-[:FACT|PREFERENCE|CONTEXT]-(:User {tenant_id: $tenant_id, user_id: $user_id})
-MATCH (m)-[:FROM_SOURCE]->(t:Turn)
-SET t.blanks = [b IN coalesce(t.blanks, []) WHERE NOT b STARTS WITH $mid + '|']
+// params: tenant_id STRING, user_id STRING, mids LIST
+// purpose: forgotten memories came back: their spans are readable again.
+UNWIND $mids AS mid
+MATCH (m:Memory {tenant_id: $tenant_id, mid: mid})<-[r:FACT|PREFERENCE|CONTEXT]-(u:User)
+WHERE u.tenant_id = $tenant_id AND u.user_id = $user_id
+SET r.tombstoned_at = null
+WITH m
+MATCH (m)-[:FROM_SOURCE]->(t:Turn {tenant_id: $tenant_id, user_id: $user_id})
+SET t.blanks = [b IN coalesce(t.blanks, []) WHERE NOT split(b, '|')[0] IN $mids]
 RETURN collect(DISTINCT t.ref) AS refs;
 
 // name: store_receipt

@@ -185,6 +185,14 @@ class Latest:
 
 
 @dataclass(frozen=True, slots=True)
+class History:
+    """Versions of a slot, oldest first; `archived`: how many older ones lie in the archive."""
+
+    items: tuple[Memory, ...]
+    archived: int
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A memory with its fused score (0..1) and why it is here."""
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -18,6 +19,7 @@ from graphmem.answers import (
     Ask,
     BatchItem,
     Found,
+    History,
     Injected,
     Latest,
     Memory,
@@ -31,30 +33,48 @@ from graphmem.answers import (
     Remembered,
     Trigger,
 )
+from graphmem.archive import Ages, Archive, Archived, Segment
+from graphmem.cases import DeviceEnrolled, Proof, ReviewCase, ReviewDecided, ReviewPage, TotpEnrolled
+from graphmem.change import Change, Changer
 from graphmem.check import Checker, CheckReport
+from graphmem.cohorts import Cohort, CohortQuery, Cohorts
+from graphmem.console import ConsoleSender
 from graphmem.errors import ConfigurationError, GraphmemError, InvalidInputError, NotFoundError, UnavailableError
+from graphmem.explain import Timeline, Why
+from graphmem.forgetting import Forgetting
 from graphmem.lifecycle import Lifecycle, Swept
 from graphmem.memory import Kind, Turn, to_ms, utc
 from graphmem.ontology import Ontology
 from graphmem.pipeline.inject import Injector
 from graphmem.ports import CandidateIndex, Embedder
 from graphmem.projection import Projection, State
+from graphmem.proving import Proving
 from graphmem.reading import Reading
 from graphmem.recall.recall import Recall, Seeing, receipt_json
+from graphmem.relating import Relations, likeness
+from graphmem.relations import RelatedPage, Relating, Relation, RelationType
 from graphmem.remember import Keeper
+from graphmem.reviewing import Reviewing
 from graphmem.room import Room, check_key
-from graphmem.scope import Scope
+from graphmem.scope import Scope, TenantScope
 from graphmem.settings import Settings
 from graphmem.stores import keys, migrations
+from graphmem.stores.archive_files import FileVault
 from graphmem.stores.embedders import make_embedders
 from graphmem.stores.embedding import sizes, vectors_for
+from graphmem.stores.neo4j_archive import Neo4jShelf
 from graphmem.stores.neo4j_base import Neo4j
+from graphmem.stores.neo4j_history import Neo4jHistory
 from graphmem.stores.neo4j_lifecycle import Neo4jSweeper
 from graphmem.stores.neo4j_outbox import Neo4jOutbox
 from graphmem.stores.neo4j_probe import probe
+from graphmem.stores.neo4j_proof import Neo4jProofs
 from graphmem.stores.neo4j_read import Neo4jReader
+from graphmem.stores.neo4j_relations import Neo4jRelations
+from graphmem.stores.neo4j_review import Neo4jReviews
 from graphmem.stores.neo4j_write import Neo4jWriter
 from graphmem.stores.qdrant_edge import EdgeIndex
+from graphmem.timeline import TimelineQuery, Timelines
 
 BATCH_MAX = 500
 """Turns of one batch (api.md)."""
@@ -80,14 +100,24 @@ class Graphmem:
         self._names = [e.name for e in embedders]
         self._reading = Reading(self.room, self.reader)
         self._injector = Injector(self.room, self.writer, self.reader)
-        self._lifecycle = Lifecycle(self.room, self.writer, self.reader, Neo4jSweeper(neo4j, self.outbox))
+        self._lifecycle = Lifecycle(self.room, self.writer, self.reader, Neo4jSweeper(neo4j))
         self._keeper = Keeper(self.room, self.writer, self.reader, self._shape)
+        self._changer = Changer(self.room, self.writer, self.reader, self._keeper, self._shape)
+        self._shelf, self._vault = Neo4jShelf(neo4j), FileVault(home_of(settings), master)
+        self._archive = Archive(self.room, self.writer, self.reader, self._shelf, self._vault, _ages(settings))
+        self._forgetting = Forgetting(
+            self.room, self.writer, self.reader, lambda scope: self._archive.forget(scope, partial(self._shelf.forget, scope))
+        )
         seeing = Seeing(index, embedders, lambda e, text: vectors_for(e, text, query=True), self._pseudonym)
+        self._reviewing = Reviewing(self.room, self.writer, self.reader, Neo4jReviews(neo4j))
+        self.proving = Proving(self.room, self.writer, self.reader, Neo4jProofs(neo4j), lambda tenant: keys.tenant_key(master, tenant))
+        self.proving.sender = ConsoleSender()
         self._after = _Afterwards(self._store_receipt)
         self._recall = Recall(self.room, self.reader, self._reading, seeing, self._after.put)
         self.projection = Projection(
             self.outbox, index, embedders, lambda e, text: vectors_for(e, text, query=False), self._naming, settings.lease_seconds
         )
+        self._explain(seeing)
         self._shapes: dict[tuple[str, str], tuple[Kind, str]] = {}
         self._started = time.monotonic()
 
@@ -147,7 +177,17 @@ class Graphmem:
 
     def forget(self, scope: Scope, mid: str, *, if_match: str | None = None) -> None:
         """Make one memory unreadable at once on every path."""
-        self._keeper.forget(scope, mid, if_match=if_match)
+        self._forgetting.forget(scope, mid, if_match=if_match)
+
+    # --- ends of life
+
+    def forget_all(self, scope: Scope) -> int:
+        """Forget every memory of the user, archived ones too; returns how many were in the graph. See Forgetting.forget_all."""
+        return self._forgetting.forget_all(scope)
+
+    def change(self, scope: Scope, mid: str, ask: Change, *, if_match: str | None = None) -> Remembered:
+        """A new version of a memory; see Changer.change."""
+        return self._changer.change(scope, mid, ask, if_match=if_match)
 
     def retract(self, scope: Scope, mid: str) -> Memory:
         """It was never so; see Lifecycle.retract."""
@@ -157,9 +197,31 @@ class Graphmem:
         """Bring a forgotten memory back within 72 h; see Lifecycle.undelete."""
         return self._lifecycle.undelete(scope, mid)
 
-    def sweep(self, now: datetime | None = None, progress: Callable[[int], None] | None = None) -> Swept:
-        """Tidy what reads already know; see Lifecycle.sweep."""
-        return self._lifecycle.sweep(to_ms(utc(now or datetime.now(UTC))), progress)
+    def sweep(self, tenant: str | None = None, progress: Callable[[int], None] | None = None) -> Swept:
+        """Tidy what reads already know, of one tenant or of all; see Lifecycle.sweep."""
+        return self._lifecycle.sweep(tenant, progress)
+
+    def archive_run(self, tenant: str, progress: Callable[[int], None] | None = None) -> Archived:
+        """Sweep the tenant, then move what is old enough into encrypted files; see Archive.run."""
+        self._lifecycle.sweep(tenant)
+        return self._archive.run(tenant, to_ms(utc(datetime.now(UTC))), progress)
+
+    def archive_list(self, tenant: str) -> list[Segment]:
+        """The segments of a tenant's archive, oldest first."""
+        return self._archive.segments(tenant)
+
+    def archive_restore(self, tenant: str, segment: str | None = None) -> int:
+        """Bring archived rows back; see Archive.restore."""
+        return self._archive.restore(tenant, segment)
+
+    def archived(self, scope: Scope, mid: str) -> int:
+        """How many older versions of a memory's slot lie in the archive."""
+        found = self.reader.slot_of(scope, mid)
+        return 0 if found is None else self._archive.count(scope, found.slot)
+
+    def versions(self, scope: Scope, mid: str) -> History:
+        """All versions of a memory's slot, oldest first, and how many older ones lie in the archive."""
+        return History(self.history(scope, mid), self.archived(scope, mid))
 
     # --- read
 
@@ -196,6 +258,88 @@ class Graphmem:
         if stored is None:
             raise NotFoundError("no receipt of that id")
         return _receipt(stored)
+
+    # --- relations, cohorts, timeline, why
+
+    def _explain(self, seeing: Seeing) -> None:
+        graph = Neo4jRelations(self.neo4j)
+        self._relations = Relations(self.room, graph, self.reader, self._reading, partial(likeness, self.ontology, seeing))
+        self._cohorts = Cohorts(self.room, graph)
+        self._timelines = Timelines(self.room, self.reader, Neo4jHistory(self.neo4j))
+
+    def relate(
+        self, scope: Scope, kind: RelationType, from_mid: str, to_mid: str, weight: float = 1.0, *, key: str | None = None
+    ) -> Relation:
+        """Relate two memories of the user; see Relations.relate."""
+        return self._relations.relate(scope, Relating(kind, from_mid, to_mid, weight), key)
+
+    def unrelate(self, scope: Scope, rid: str) -> Relation:
+        """End a relation now; see Relations.unrelate."""
+        return self._relations.unrelate(scope, rid)
+
+    def related(
+        self,
+        scope: Scope,
+        mid: str,
+        *,
+        depth: int = 1,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        types: Collection[RelationType] | None = None,
+        limit: int = 20,
+    ) -> RelatedPage:
+        """What is related to a memory, with the path; see Relations.related."""
+        return self._relations.related(scope, mid, depth, (as_of, known_at), types, limit)
+
+    def cohort(self, scope: TenantScope, query: CohortQuery) -> Cohort:
+        """A page of the users of whom something is told; see Cohorts.cohort."""
+        return self._cohorts.cohort(scope, query)
+
+    def timeline(self, scope: Scope, query: TimelineQuery | None = None) -> Timeline:
+        """What was held when, who wrote it and what changed it; see Timelines.timeline."""
+        return self._timelines.timeline(scope, query or TimelineQuery())
+
+    def why(self, scope: Scope, mid: str) -> Why:
+        """Why a memory is held and (not) told now; see Timelines.why."""
+        return self._timelines.why(scope, mid)
+
+    # --- review cases and proofs
+
+    def reviews(self, scope: Scope, state: str | None = None, *, limit: int = 20, cursor: str | None = None) -> ReviewPage:
+        """A page of the tenant's review cases; see Reviewing.page."""
+        return self._reviewing.page(scope, state, limit, cursor)
+
+    def review(self, scope: Scope, case_id: str) -> ReviewCase:
+        """Both sides of a case with their evidence; see Reviewing.case."""
+        return self._reviewing.case(scope, case_id)
+
+    def decide_review(self, scope: Scope, case_id: str, decision: str, note: str | None = None) -> ReviewDecided:
+        """approve, reject or keep_both; see Reviewing.decide."""
+        return self._reviewing.decide(scope, case_id, decision, note)
+
+    def start_proof(self, scope: Scope, mid: str) -> Proof:
+        """Begin two proofs of a pending change, or of the value held; a code goes out. See Proving.start."""
+        return self.proving.start(scope, mid)
+
+    def submit_code(self, scope: Scope, case_id: str, code: str) -> Proof:
+        """Factor one: the code that was sent."""
+        return self.proving.submit_code(scope, case_id, code)
+
+    def submit_totp(self, scope: Scope, case_id: str, code: str) -> Proof:
+        """Factor two: a code of the authenticator."""
+        return self.proving.submit_totp(scope, case_id, code)
+
+    def submit_approval(self, scope: Scope, case_id: str, signature: bytes) -> Proof:
+        """Factor two: a device's signature over proofs.approval_message."""
+        return self.proving.submit_approval(scope, case_id, signature)
+
+    def enrol_totp(self, scope: Scope) -> TotpEnrolled:
+        """A new authenticator secret, shown this once."""
+        return self.proving.enrol_totp(scope)
+
+    def enrol_device(self, scope: Scope, public_key: bytes) -> DeviceEnrolled:
+        """A device that may approve changes."""
+        return self.proving.enrol_device(scope, public_key)
 
     # --- service
 
@@ -255,6 +399,7 @@ class Graphmem:
         """
         found = self.neo4j.implicit("wipe_tenant", {"tenant_id": tenant, "batch": WIPE_BATCH})
         self.room.forget_tenant(tenant)
+        self._vault.remove(tenant)
         for shape in [s for s in self._shapes if s[0] == tenant]:
             del self._shapes[shape]
         drop = getattr(self.index, "drop", None)
@@ -367,6 +512,11 @@ def _receipt(stored: str) -> Receipt:
     return Receipt(
         str(body["receipt_id"]), str(body["tier"]), Trigger(raw["trigger"]["rule"]), lines, at, tuple(raw["degraded"]), raw["session_id"]
     )
+
+
+def _ages(settings: Settings) -> Ages:
+    """The settings of the archive in milliseconds."""
+    return Ages(round(settings.archive_superseded_days * 86_400_000), round(settings.archive_expired_days * 86_400_000))
 
 
 def home_of(settings: Settings) -> Path:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from graphmem.memory import Span, Standing, Statement, Verdict
 from graphmem.ontology import Arity, Policy
-from graphmem.validity import Ledger, Ms, Observation, Pending, Row, counts, fold_value, last_observed, opposers, recached, same_thing
+from graphmem.validity import Ledger, Ms, Observation, Pending, Row, answer, fold_value, recached, rival_cached, same_thing, told
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ class Case:
 
     @property
     def probe(self) -> Ms:
-        """Where the held value is looked up: at the start if that is to come, else at the anchor."""
-        return self.start if self.scheduled else self.anchor
+        """Where the held value is looked up: at the start if that is to come (seen from the anchor), else at the anchor."""
+        return max(self.start, self.anchor)
 
     @property
     def over(self) -> bool:
@@ -74,7 +74,8 @@ class Case:
 
     @property
     def claims(self) -> bool:
-        return self.statement.claims and self.start < self.said_at and not self.over
+        """Dated back by its own words: it claims the whole span from its start to said_at. Never on keys that ask for proofs."""
+        return self.statement.claims and self.start < self.said_at and not self.over and self.rule.policy == "versioned"
 
     def row(self, mid: str, version: int) -> Row:
         s = self.statement
@@ -166,7 +167,7 @@ class Book:
     created: list[str] = field(default_factory=list)
     pended: list[str] = field(default_factory=list)
     decided: list[str] = field(default_factory=list)
-    slipped: dict[tuple[str, str], Ms] = field(default_factory=dict)
+    slipped: dict[tuple[str, str], tuple[Ms, Ms | None]] = field(default_factory=dict)
     _ledger: Ledger | None = None
 
     def __post_init__(self) -> None:
@@ -183,12 +184,18 @@ class Book:
         self._ledger = None
 
     def told(self, slot: str, t: Ms) -> Row | None:
-        return self.ledger.told(slot, t, self.now)
+        """What the slot tells at t by its standing rows: an inset ends nothing, so nothing is judged by one."""
+        row = self.standing(slot, t)
+        return row if row is not None and told(row, self.ledger.by_thing[row.thing], t, self.now) else None
+
+    def standing(self, slot: str, t: Ms) -> Row | None:
+        """The row that holds the slot at t, insets left out; it may be an end, forgotten, opposed or past its lifetime."""
+        return answer((r for r in self.ledger.by_slot.get(slot, ()) if not r.inset), t, self.now)
 
     def opposites(self, like: Row, t: Ms) -> list[Row]:
         """Rows of the other polarity about the same thing that are told at t."""
         rivals = self.ledger.by_thing[like.thing]
-        return [r for r in rivals if r.polarity != like.polarity and same_thing(r, like) and self.ledger.tells(r, t, self.now)]
+        return [r for r in rivals if r.polarity != like.polarity and same_thing(r, like) and self.told(r.slot, t) is r]
 
     def told_of_key(self, key: str, subject: str, t: Ms) -> list[Row]:
         """Everything told of a key and subject at t, affirmed and denied, in slot order."""
@@ -215,7 +222,7 @@ class Book:
 
     def observe(self, row: Row, case: Case) -> None:
         since = case.start if case.claims else None
-        at = case.said_at if case.scheduled else case.anchor
+        at = case.said_at if case.start > case.anchor else case.anchor
         row = self.rows[row.mid]
         self.put(replace(row, observations=(*row.observations, Observation(at, self.now, since))))
         self.seen.append(Seen(row.mid, at, since, case.statement.span))
@@ -236,22 +243,24 @@ class Book:
 
     def recache(self, slots: Iterable[str]) -> list[Row]:
         """Refresh the caches of these slots; return the rows that were there before and now differ in a cache or a decision."""
-        for row in recached(self.ledger, slots, self.now):
+        named = set(slots)
+        rivals = [c for r in self.rows.values() if r.slot not in named and (c := rival_cached(self.ledger, r, self.now)) is not None]
+        for row in (*recached(self.ledger, named, self.now), *rivals):
             self.rows[row.mid] = row
         self._ledger = None
         return [row for mid, row in self.rows.items() if mid in self.original and row != self.original[mid]]
 
 
-def begins(o: Observation, after: Ms) -> Ms:
-    """From when an observation holds, seen from a moment: from the start of what its words claim, unless that lies before the moment."""
-    return o.since if o.since is not None and o.since >= after else o.at
+def begins(o: Observation) -> Ms:
+    """From when an observation holds: from the start of what its words claim, else from when it was said."""
+    return o.at if o.since is None else o.since
 
 
 def observations_after(book: Book, row: Row, start: Ms, said_at: Ms) -> list[Observation]:
     """Observations of a row that begin after `start` (a claim: at it or after) and before the row ends, said after `said_at`, in order."""
     end, _ = book.ledger.end(row, book.now)
-    found = (o for o in row.observations if o.at > max(start, said_at) and begins(o, start) < end)
-    return sorted(found, key=lambda o: begins(o, start))
+    found = (o for o in row.observations if o.at > max(start, said_at) and start <= begins(o) < end)
+    return sorted(found, key=begins)
 
 
-__all__ = ["Book", "Case", "Judgement", "Limits", "Rule", "Trust", "counts", "last_observed", "opposers"]
+__all__ = ["Book", "Case", "Judgement", "Limits", "Rule", "Trust"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from graphmem.answers import Memory, Remembered
+from graphmem.answers import Memory
 from graphmem.memory import Kind, Text2
 from graphmem.proofs import Factor, ProofState
 from graphmem.review import Decision, State
@@ -81,7 +81,7 @@ class ReviewDecided:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A verification case. missing: the factors it still needs; the applied change is in `applied`."""
+    """A verification case. missing: the factors it still needs; `applied`: what is told once both were shown."""
 
     case_id: str
     mid: str
@@ -90,7 +90,7 @@ class Proof:
     expires_at: datetime
     change: str
     """SHA-256 of the proposed change, 64 hex digits: a device signs `approval_message(case_id, change)`."""
-    applied: Remembered | None = None
+    applied: Memory | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,7 +133,8 @@ def cases(sp: Spoken, book: Book, clock: Clock, limits: Limits) -> list[Case]:
     """The cases of one statement against what the book holds: usually one; an end or a replacement of a `many` key may be more."""
     said, start, _ = clock.heard(sp.at)
     found = []
-    for s in _expanded(sp, book, said):
+    given = sp.statement.start
+    for s in _expanded(sp, book, max(said, start if given is None else to_ms(given))):
         begins = to_ms(s.start) if s.start is not None else start
         dated = s.deliberate and s.start is not None and not s.claims and sp.at is None and begins <= clock.now
         ckey = s.ckey or (ANY if sp.rule.arity in ("many", "pole") else "")
@@ -154,14 +155,16 @@ def cases(sp: Spoken, book: Book, clock: Clock, limits: Limits) -> list[Case]:
     return found
 
 
-def _expanded(sp: Spoken, book: Book, said: Ms) -> list[Statement]:
+def _expanded(sp: Spoken, book: Book, at: Ms) -> list[Statement]:
     """Ends without a value, replacements and changes of `many` keys, one statement a slot; the end before the beginning."""
     s = sp.statement
     if sp.rule.arity not in ("many", "pole"):
         return [s]
-    told = [r for r in book.told_of_key(s.key, s.subject, said) if r.polarity == "+"]
+    told = [r for r in book.told_of_key(s.key, s.subject, at) if r.polarity == "+"]
     if s.is_end and not s.ckey:
         return [_end_of(s, row) for row in told] or [s]
+    if s.whole_key and s.polarity == "-" and (s.grounds is not None or sp.trust.vouched or not sp.rule.safety):
+        return [*(replace(s, value=row.value, ckey=row.ckey, whole_key=False) for row in told), s]
     if s.polarity == "+" and not s.is_end and (s.replaces or s.old):
         given = [r for r in told if r.ckey == s.old] if s.old else [r for r in told if r.ckey != s.ckey]
         if len(given) == 1:

@@ -113,7 +113,7 @@ class Cohorts:
         self._room, self._store = room, store
 
     def cohort(self, scope: TenantScope, query: CohortQuery) -> Cohort:
-        """A page of users of whom this is told at (as_of, known_at). RefusedError (`forbidden`) without the right; every page is audited."""
+        """A page of users of whom this is told at (as_of, known_at), audited. RefusedError (`forbidden`) without the right."""
         if RIGHT not in scope.rights:
             raise RefusedError("this credential may not ask for cohorts", code="forbidden", hint="use a key that has the right 'cohort'")
         ask = self._ask(query)
@@ -175,8 +175,9 @@ class Cohorts:
 def members_of(holder: Holder, ask: CohortAsk, t: Ms, k: Ms) -> tuple[Member, ...]:
     """What of a user is told at (t, k) that makes the user belong, in slot order."""
     ledger = Ledger(holder.rows)
-    told = [r for r in ledger.all_told(t, k) if (r.key, r.ckey, r.polarity) == (ask.key, ask.ckey, "+") and of_subject(r.subject, ask.subject)]
-    return tuple(Member(holder.user, r.mid, r.subject, r.value, r.standing, from_ms(r.valid_from), r.slot) for r in told)
+    told = (r for r in ledger.all_told(t, k) if (r.key, r.ckey, r.polarity) == (ask.key, ask.ckey, "+"))
+    meant = (r for r in told if of_subject(r.subject, ask.subject))
+    return tuple(Member(holder.user, r.mid, r.subject, r.value, r.standing, from_ms(r.valid_from), r.slot) for r in meant)
 
 
 def of_subject(subject: str, wanted: str | None) -> bool:

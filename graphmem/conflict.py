@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from graphmem.book import Book, Case, Copied, Judgement, begins, observations_after
 from graphmem.memory import Kind, Verdict
-from graphmem.validity import Ms, Observation, Pending, Row, answer, counts, last_observed, same_thing, spans
+from graphmem.validity import Observation, Pending, Row, counts, last_observed, same_thing, spans
 
 
 def judge(case: Case, book: Book) -> Judgement:
@@ -48,21 +48,25 @@ def refused(case: Case, book: Book) -> Judgement | None:
 
 
 def slip(case: Case, book: Book) -> Judgement | None:
-    """"I misspoke": the version meant is retracted, the new value takes its start; never on dual or review keys."""
+    """ "I misspoke": the version meant is retracted, the new value takes its start; never on dual or review keys."""
     s = case.statement
     if not s.slip or case.rule.policy != "versioned":
         return None
     meant = _meant(case, book)
+    later = [] if meant is None else observations_after(book, meant, meant.valid_from, case.said_at)
     if meant is not None:
         book.retract(meant)
-        book.slipped[(s.key, s.subject)] = meant.valid_from
+        book.slipped[(s.key, s.subject)] = meant.valid_from, meant.ends_at
         if s.polarity == "-" or s.is_end:
             return Judgement(Verdict.RETRACT, mid=meant.mid)
-    start = book.slipped.get((s.key, s.subject))
-    if start is None:
+    if (s.key, s.subject) not in book.slipped:
         return None
-    taking = replace(case, start=start if s.start is None else case.start)
+    start, ends = book.slipped[(s.key, s.subject)]
+    taking = replace(case, start=start, ends_at=case.ends_at or ends) if s.start is None else case
     row = place(taking, book)
+    if meant is not None and later:
+        _restate(book, meant, later)
+    _overtake(case, book)
     return Judgement(Verdict.SUPERSEDE, row.mid, supersedes=meant.mid if meant is not None else None)
 
 
@@ -77,8 +81,13 @@ def _meant(case: Case, book: Book) -> Row | None:
         and counts(r, book.now)
         and r.recorded_at < book.now
         and r.tombstoned_at is None
+        and not r.is_end
         and r.said_at <= case.said_at
-        and (r.ckey == named if named else not case.same_value(r))
+        and (
+            r.ckey == named
+            if named
+            else not case.same_value(r) and (r.thing == case.thing or book.told(r.slot, book.now) is r or r.slot == case.slot)
+        )
     ]
     return max(rows, key=lambda r: (r.said_at, r.recorded_at, r.version), default=None)
 
@@ -91,10 +100,11 @@ def answers_pending(case: Case, book: Book) -> Judgement | None:
     s = case.statement
     for pending in book.open_pendings(case.said_at, case.limits.pending_life):
         p = pending.row
-        if case.said_at <= p.said_at or s.kind is not Kind.PREFERENCE or p.kind is not Kind.PREFERENCE or s.is_end or s.slip:
+        if case.said_at <= p.said_at or s.is_end or s.slip or case.over:
             continue
-        if p.slot == case.slot and case.same_value(p):
-            return confirm(replace(case, start=max(case.start, p.valid_from), ends_at=case.ends_at or p.ends_at), book, pending, case.said_at)
+        if p.slot == case.slot and case.same_value(p) and s.kind is Kind.PREFERENCE:
+            start = max(case.said_at, case.start, p.valid_from)
+            return confirm(replace(case, start=start, ends_at=case.ends_at or p.ends_at), book, pending, case.said_at)
         if _restates_held(case, book, p):
             book.decide(pending, "rejected", case.said_at)
     return None
@@ -103,7 +113,7 @@ def answers_pending(case: Case, book: Book) -> Judgement | None:
 def _restates_held(case: Case, book: Book, p: Row) -> bool:
     """The statement repeats what the pending one would have replaced: the opposite of its thing, or the value held in its slot."""
     s = case.statement
-    if case.thing == p.thing and s.polarity != p.polarity and s.ckey == p.ckey:
+    if s.polarity != p.polarity and same_thing(p, case.row("", 0)):
         return True
     held = book.told(p.slot, case.probe)
     return case.slot == p.slot and held is not None and case.same_value(held)
@@ -141,7 +151,11 @@ def reinforced(case: Case, book: Book) -> Judgement | None:
         if not case.claims:  # a claim has observed it already
             book.observe(held, case)
         return Judgement(Verdict.REINFORCE, held.mid, reason=f"earlier_start:{earlier.mid}")
-    book.observe(held, case)
+    again = _overrule(case, book, case.row("", 0), gone=False) if case.claims else []
+    if not case.claims or held.valid_from < case.start:
+        book.observe(held, case)
+    for other, later in again:
+        _restate(book, other, later)
     return Judgement(Verdict.REINFORCE, held.mid)
 
 
@@ -162,11 +176,12 @@ def is_late(case: Case, book: Book) -> bool:
     if case.start > a:
         return False
     like = case.row("", 0)
-    rivals = [r for r in book.ledger.by_thing[case.thing] if r.polarity != like.polarity and same_thing(r, like)]
+    free = case.rule.policy == "versioned"  # where proofs are asked, a backfill may not change what is told now: only its own slot counts
+    rivals = [r for r in book.ledger.by_thing[case.thing] if free and r.polarity != like.polarity and not r.is_end and same_thing(r, like)]
     rows = [*book.ledger.by_slot.get(case.slot, ()), *rivals]
     if any(counts(r, now) and not r.inset and a < r.valid_from <= now for r in rows):
         return True
-    held = [r for r in (answer(book.ledger.by_slot.get(case.slot, ()), a, now), *book.opposites(like, a)) if r is not None]
+    held = [r for r in (book.standing(case.slot, a), *(book.opposites(like, a) if free else ())) if r is not None]
     return any(any(a < o.at <= now for o in r.observations) or (r.claims and r.said_at > a) for r in held)
 
 
@@ -208,11 +223,12 @@ def _changes(case: Case, book: Book) -> bool:
 
 def pend(case: Case, book: Book, verdict: Verdict, reason: str) -> Judgement:
     """Keep the statement as pending: no version, no start, a handle of its own; it ends an older open one of its slot."""
-    for other in book.open_pendings(case.said_at, case.limits.pending_life):
-        if other.row.slot == case.slot and other.row.said_at <= case.said_at:
-            book.decide(other, "overtaken", case.said_at)
+    others = [p for p in book.open_pendings(case.said_at, case.limits.pending_life) if p.row.slot == case.slot]
+    _overtake(case, book)
     row = case.row(next(book.mids), 0)
     book.pend(Pending(row, reason, pending_from=case.said_at))
+    for newer in [p for p in others if p.row.said_at > case.said_at][:1]:
+        book.decide(book.pendings[row.mid], "overtaken", newer.row.said_at)
     return Judgement(verdict, row.mid, reason=reason)
 
 
@@ -238,6 +254,8 @@ def window(case: Case, book: Book) -> Judgement | None:
 def decided(case: Case, book: Book) -> Judgement:
     """New, end, supersede; schedule if the start is to come. At equal start the later recorded wins."""
     s = case.statement
+    if s.claims and case.rule.policy != "versioned" and _changes(case, book):
+        case = replace(case, start=max(case.start, case.said_at))  # a proven change starts when it was said
     before = _displaced(case, book)
     row = place(case, book)
     _overtake(case, book)
@@ -286,7 +304,7 @@ def place(case: Case, book: Book) -> Row:
         again += _observed_later(case, book, row)
     book.create(row, before.mid if before is not None and not row.inset else None)
     for held, later in again:
-        _restate(book, held, later, row.valid_from)
+        _restate(book, held, later)
     return row
 
 
@@ -299,10 +317,9 @@ def _overrule(case: Case, book: Book, row: Row, *, gone: bool) -> list[tuple[Row
         book.retract(other, overruled=True)
     if gone:
         return again
-    held = book.told(case.slot, case.probe)
-    for same in [r for r in book.ledger.by_slot.get(case.slot, ()) if case.same_value(r) and not r.inset and counts(r, book.now)]:
-        if same is held or row.valid_from <= same.valid_from <= case.said_at:
-            book.observe(same, case)
+    standing = [r for r in book.ledger.by_slot.get(case.slot, ()) if case.same_value(r) and not r.inset and counts(r, book.now)]
+    for same in [r for r in standing if row.valid_from <= r.valid_from <= case.said_at]:
+        book.observe(same, case)
     return again
 
 
@@ -317,9 +334,7 @@ def _claimed_by_another(case: Case, book: Book, row: Row) -> bool:
     """A later statement of another value already claims the time at which this one begins: it is overruled as it arrives."""
     if case.rule.policy != "versioned":
         return False
-    return any(
-        since <= row.valid_from <= at and at > case.said_at for other in _related(case, book, row) for since, at in spans(other)
-    )
+    return any(since <= row.valid_from <= at and at > case.said_at for other in _related(case, book, row) for since, at in spans(other))
 
 
 def _overruled(case: Case, book: Book, row: Row) -> list[Row]:
@@ -341,7 +356,7 @@ def _displaced(case: Case, book: Book) -> Row | None:
 
 def _observed_later(case: Case, book: Book, row: Row) -> list[tuple[Row, list[Observation]]]:
     """The rows it follows or opposes that were stated again later (outside what it claims): they come back from there."""
-    follows = answer((r for r in book.ledger.by_slot.get(case.slot, ()) if not r.inset), row.valid_from, book.now)
+    follows = book.standing(case.slot, row.valid_from)
     opposed = [] if row.is_end else book.opposites(row, row.valid_from)
     found = []
     for held in {r.mid: r for r in (follows, *opposed) if r is not None and not r.is_end and not case.same_value(r)}.values():
@@ -351,10 +366,10 @@ def _observed_later(case: Case, book: Book, row: Row) -> list[tuple[Row, list[Ob
     return found
 
 
-def _restate(book: Book, held: Row, later: list[Observation], after: Ms) -> None:
+def _restate(book: Book, held: Row, later: list[Observation]) -> None:
     """That row's value again from the observation that came after a late arrival, with the observations that follow it."""
     first = later[0]
-    start = begins(first, after)
+    start = begins(first)
     again = replace(
         held,
         mid=next(book.mids),

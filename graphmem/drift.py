@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from graphmem.book import Book, Case, Judgement, Limits
-from graphmem.casework import Reads, Spoken, reads as read_for
+from graphmem.casework import Reads, Spoken
+from graphmem.casework import reads as read_for
 from graphmem.conflict import confirm, is_late, judge
 from graphmem.errors import InvalidInputError
 from graphmem.memory import Environment, Kind, Statement, Verdict
@@ -54,7 +55,8 @@ def check_environment(environment: Environment | None) -> None:
             if environment.latitude is not None or environment.longitude is not None:
                 raise InvalidInputError("a position has a latitude and a longitude", field=f"environment/{name}", code="bad_position")
         elif isinstance(degrees, bool) or not math.isfinite(degrees) or abs(degrees) > most:
-            raise InvalidInputError(f"{name} lies between -{most:.0f} and {most:.0f} degrees", field=f"environment/{name}", code="bad_position")
+            words = f"{name} lies between -{most:.0f} and {most:.0f} degrees"
+            raise InvalidInputError(words, field=f"environment/{name}", code="bad_position")
 
 
 def value_of(position: Position) -> str:

@@ -196,3 +196,14 @@ class MemoryReader(Protocol):
     def receipt(self, scope: Scope, receipt_id: str) -> str | None:
         """The stored JSON of a receipt of this user."""
         ...
+
+
+class CodeSender(Protocol):
+    """Brings one-off codes to people: by text message, mail, letter."""
+
+    def send(self, scope: Scope, key: str, value: str, code: str) -> None:
+        """Send the code to the new value of a key (a phone number), or where the deployment reaches the person (an ID number).
+
+        Raises UnavailableError when it cannot be sent: the caller may start again.
+        """
+        ...

@@ -9,9 +9,12 @@ from typing import Protocol
 from graphmem.answers import Memory
 from graphmem.errors import InvalidInputError, NotFoundError
 from graphmem.ids import uuid7
-from graphmem.memory import from_ms, to_ms, utc
+from graphmem.memory import Kind, from_ms, to_ms, utc
+from graphmem.ontology import Ontology
 from graphmem.ports import MemoryReader, Operation
+from graphmem.projection import words_of
 from graphmem.reading import Reading, check_limit, when
+from graphmem.recall.recall import MEMORIES, Seeing
 from graphmem.relations import (
     DEPTH_MAX,
     STORED,
@@ -124,7 +127,7 @@ class Relations:
             rows: Iterable[Row] = (r for r in teller.ledger.rows if r.mid in wanted)
             tell = teller.memory
         else:
-            found = self._reader.hydrate(scope, sorted(wanted), [], 0)
+            found = self._reader.hydrate(scope, dict.fromkeys(Kind, sorted(wanted)), [], 0)
             teller = Teller(self._room.ontology, Ledger(found.rows), found.now, found.now)
             rows = (r for r in found.rows if r.mid in wanted and (r.current or r.planned))
             tell = teller.current
@@ -156,4 +159,11 @@ def _alike(mid: str, liking: Mapping[str, float], told: Mapping[str, Memory]) ->
     ]
 
 
-__all__ = ["Likeness", "RelationStore", "Relations"]
+def likeness(ontology: Ontology, seeing: Seeing, scope: Scope, memory: Memory) -> tuple[Mapping[str, float], tuple[str, ...]]:
+    """How like the user's candidates are to a memory's own words, calibrated; a candidate found by words alone has no likeness."""
+    text, _ = words_of(ontology, memory.key, memory.subject, memory.value, None)
+    candidates, degraded = seeing.search(scope, text, MEMORIES)
+    return {c.ref: seeing.calibrated(c, text, ()) for c in candidates}, degraded
+
+
+__all__ = ["Likeness", "RelationStore", "Relations", "likeness"]

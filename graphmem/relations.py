@@ -26,6 +26,10 @@ PATHS = 1_000
 """Paths of one traversal that are looked at, the shortest first."""
 
 
+RELATED = "related"
+"""Mark of an edge whose memory has, or had, a relation."""
+
+
 class RelationType(StrEnum):
     """How one memory stands to another. The last two are worked out when they are asked for and never stored."""
 
@@ -124,13 +128,16 @@ class Carry:
 
 
 def carried(known: Known, changes: Changes) -> list[Carry]:
-    """Pairs whose relations change hands: only rows that hold or are planned; restated and backfilled ones carry nothing."""
+    """Pairs whose relations change hands: only rows that hold or are planned; restated and backfilled ones carry nothing.
+
+    An edge that was ever related is marked so: one without relations costs nothing.
+    """
     before = {r.mid: r for r in (*known.rivals, *known.rows, *changes.patched, *changes.created)}
     created = {r.mid: r for r in changes.created}
     found = []
     for new, old in changes.links:
         row, prior = created.get(new), before.get(old)
-        if row is None or prior is None or not (row.current or row.planned):
+        if row is None or prior is None or not prior.more.get(RELATED) or not (row.current or row.planned):
             continue
         found.append(Carry(old, new, row.valid_from, not row.is_end and row.polarity == prior.polarity))
     return found
@@ -239,17 +246,13 @@ def related_as(ask: Relating, standing: Standing, when: Callable[[Ms], datetime]
 
     NotFoundError when an end is not this user's, is forgotten, was never so, is pending, or is the end of something.
     """
-    assert ask.type is not None and ask.to_mid is not None
-    for end in (standing.start, standing.target):
-        if end is None or end.valid_from is None or not end.alive:
-            raise NotFoundError("no memory of that id")
+    starts = [end.valid_from for end in (standing.start, standing.target) if end is not None and end.alive and end.valid_from is not None]
+    if len(starts) < 2 or ask.type is None or ask.to_mid is None:
+        raise NotFoundError("no memory of that id")
     held = standing.open
     if held is not None and held.weight == ask.weight:
         return RelationChange(_again(held))
-    assert standing.start is not None and standing.target is not None
-    begins = max(standing.start.valid_from or 0, standing.target.valid_from or 0)
-    if held is not None:
-        begins = max(begins, standing.now)
+    begins = max(starts) if held is None else max(*starts, standing.now)
     new = Relation(new_rid(ask.from_mid), ask.type, ask.from_mid, ask.to_mid, ask.weight, when(begins))
     return RelationChange(new, _ended(held, when(standing.now)), new)
 

@@ -1,4 +1,4 @@
-"""Deliberate statements and the user's decisions: remember, confirm, reject, forget."""
+"""Deliberate statements and the user's decisions: remember, confirm, reject."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Keeper:
         operation = Operation(
             operation_id(scope, "remember", key if key is not None else uuid7()), self._room.hash_of(ask), "remember", scope.principal
         )
-        origin = self._origin(scope, ask.source, operation.op, ask.zone)
+        origin = self.origin(scope, ask.source, operation.op, ask.zone)
         mids = many(8)
         sealed: list[tuple[Book, list[Decided]]] = []
 
@@ -66,8 +66,8 @@ class Keeper:
 
         written = self._writer.write(scope, operation, reads(spoken), decide)
         if written.changes is None:
-            return self._again(scope, written)
-        return self._remembered(written, *sealed[0], origin)
+            return self.again(scope, written)
+        return self.remembered(written, *sealed[0], origin)
 
     def _check(self, ask: Remember) -> None:
         if ask.value is not None:
@@ -134,13 +134,13 @@ class Keeper:
         lifetime = None if life is None else life // MILLISECOND
         return kind, Rule(ask.arity, "versioned", lifetime)
 
-    def _origin(self, scope: Scope, source: Provenance | None, op: str, zone: str | None) -> Origin:
+    def origin(self, scope: Scope, source: Provenance | None, op: str, zone: str | None) -> Origin:
         source = source or Provenance()
         vouching = source.verified_by or (scope.principal if source.kind is not SourceKind.AGENT_INFERRED else None)
         source_id = f"{source.kind.value}:{source.ref}" if source.ref else f"op:{op}"
         return Origin(source_id, source.kind.value, source.ref, vouching, scope.domain, zone or self._room.settings.zone)
 
-    def _remembered(self, written: Written, book: Book, decided: list[Decided], origin: Origin) -> Remembered:
+    def remembered(self, written: Written, book: Book, decided: list[Decided], origin: Origin) -> Remembered:
         last = decided[-1].judgement
         teller = Teller(self._room.ontology, Ledger(with_origin(r, origin) for r in book.rows.values()), book.now, book.now)
         if last.mid is None:
@@ -153,7 +153,7 @@ class Keeper:
         row = next(r for r in teller.ledger.rows if r.mid == last.mid)
         return Remembered(last.verdict, teller.memory(row), last.supersedes, False, written.rev, reason=last.reason)
 
-    def _again(self, scope: Scope, written: Written) -> Remembered:
+    def again(self, scope: Scope, written: Written) -> Remembered:
         done = written.known.done
         assert done is not None
         mid, verdict, supersedes, reason = json.loads(done.outcome)["verdicts"][-1]
@@ -184,7 +184,7 @@ class Keeper:
             return confirmed(self._case(scope, book, pending), book, pending, book.now)
 
         written, book, decided, origin = self._decide(scope, found, "confirm", act)
-        return self._remembered(written, book, decided, origin)
+        return self.remembered(written, book, decided, origin)
 
     def reject(self, scope: Scope, mid: str) -> Memory:
         """The user's own no to a pending memory. Single use."""
@@ -244,45 +244,10 @@ class Keeper:
             raise ConflictError("this pending memory was decided already", code="decided")
         return written, *sealed[0], origin
 
-    # --- forget
-
-    def forget(self, scope: Scope, mid: str, *, if_match: str | None = None) -> tuple[str, ...]:
-        """Unreadable at once on every path; keeps its place and its opposition, so no older value comes back. Twice is not found."""
-        snapshot = self._reader.slot_of(scope, mid)
-        rows = {} if snapshot is None else {r.mid: r for r in (*snapshot.rows, *(p.row for p in snapshot.pendings))}
-        row = rows.get(mid)
-        if row is None or row.tombstoned_at is not None:
-            raise NotFoundError("no memory of that id")
-        etag = f"v{row.version}-{row.more.get('rowrev') or 0}"
-        if if_match is not None and if_match.strip('"') not in (etag, "*"):
-            raise ConflictError("the memory changed since it was read", code="version_conflict", current=etag)
-        operation = Operation(operation_id(scope, "forget", f"{mid}\x1f{etag}"), mid, "forget", scope.principal)
-        origin = Origin(f"op:{operation.op}", "user_stated", mid, scope.principal, scope.domain, "UTC")
-
-        changes = Changes("", origin, forgotten=(mid,))
-
-        def decide(known: Known) -> Changes:
-            book = book_of(known, iter(()))
-            if mid in book.pendings:
-                p = book.pendings[mid]
-                book.pendings[mid] = replace(p, row=replace(p.row, tombstoned_at=known.now))
-                book.decide(book.pendings[mid], "rejected", known.now)
-            else:
-                book.put(replace(book.rows[mid], tombstoned_at=known.now))
-            return self._room.close(known, book, [Decided(_as_statement(row), Judgement(Verdict.RETRACT, mid))], changes, {}, "en")
-
-        self._writer.write(scope, operation, whole(row), decide)
-        self._room.forget_sessions(scope)
-        return (mid,)
-
 
 def whole(row: Row) -> Reads:
     """Read a row's whole slot and everything about its thing: decisions, retract and forget look at all of it."""
     return Reads({row.kind: (row.slot,)}, {row.kind: (row.thing,)} if row.ckey else {}, {}, since=None, whole=True)
-
-
-def _as_statement(row: Row) -> Statement:
-    return Statement(kind=row.kind, key=row.key, value=row.value, ckey=row.ckey, subject=row.subject, polarity=row.polarity)
 
 
 def _expect(expected: int | None, known: Known, book: Book, decided: list[Decided]) -> None:

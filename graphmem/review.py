@@ -121,11 +121,11 @@ def check_state(state: str | None) -> State:
     return cast(State, state or "open")
 
 
-def may_keep_both(rule: Rule, row: Row, told: Iterable[Row]) -> bool:
-    """Two concepts of a `many` key: the one that is to be added or ended, and another that is affirmed. A denial leaves no two sides to keep."""
+def may_keep_both(rule: Rule, row: Row, affirmed: Iterable[str | None]) -> bool:
+    """Two concepts of a `many` key: one to be added or ended, and another affirmed beside it. A denial has no two sides to keep."""
     if rule.arity != "many" or row.polarity == "-" or row.ckey in ("", ANY):
         return False
-    return any(r.polarity == "+" and not r.is_end and r.ckey != row.ckey for r in told)
+    return any(ckey and ckey != row.ckey for ckey in affirmed)
 
 
 def state_now(state: str, due_at: Ms, now: Ms) -> State:

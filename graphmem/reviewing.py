@@ -9,18 +9,18 @@ from typing import Protocol, cast
 
 from graphmem.answers import Memory
 from graphmem.book import Book, Judgement, Rule
-from graphmem.casework import ANY, Reads, rule_of
 from graphmem.cases import Evidence, ReviewCase, ReviewDecided, ReviewItem, ReviewPage
-from graphmem.conflict import confirm, judge
-from graphmem.errors import NotFoundError
+from graphmem.casework import ANY, Reads, rule_of
+from graphmem.conflict import confirm, place
+from graphmem.errors import InvalidInputError, NotFoundError
 from graphmem.ids import many
 from graphmem.memory import Kind, SourceKind, Statement, Verdict, from_ms
 from graphmem.ports import MemoryReader, MemoryWriter, Operation
 from graphmem.reading import check_limit
+from graphmem.remember import whole
 from graphmem.review import (
     AFTER,
     Decision,
-    case_id_of,
     case_to_confirm,
     check_decider,
     check_decision,
@@ -34,11 +34,11 @@ from graphmem.review import (
     state_now,
     trust_of,
 )
-from graphmem.room import Room, check_characters
+from graphmem.room import Room, check_characters, language_of
 from graphmem.scope import Scope
 from graphmem.slot import operation_id, slot_prefix
 from graphmem.telling import Teller, label_of
-from graphmem.validity import Ledger, Ms, Pending, Row, shown
+from graphmem.validity import Ledger, Ms, Pending, Row
 from graphmem.writing import Changes, Decided, Known, Origin, Snapshot, Written, book_of
 
 
@@ -148,14 +148,12 @@ class Reviewing:
     ) -> tuple[Decision, ...]:
         if item.state != "open" or snapshot is None or pending is None or not pending.open():
             return ()
-        top = max((r.version for r in snapshot.rows if r.slot == pending.row.slot), default=0)
-        if is_overtaken(held.slot_version, top):
+        row = pending.row
+        if is_overtaken(held.slot_version, max((r.version for r in snapshot.rows if r.slot == row.slot), default=0)):
             return ()
-        rows = [r for r in snapshot.rows if r.key == held.key]
-        beside = [m for m in told if m.concept != pending.row.ckey and m.polarity == "+"]
-        both = may_keep_both(self._rule(pending.row), pending.row, [*rows, *(_as_row(pending.row, m) for m in beside)])
-        found: list[Decision] = [] if held.reason == "dual" else ["approve"]
-        return (*found, "reject", *(cast(tuple[Decision, ...], ("keep_both",)) if both else ()))
+        approve: tuple[Decision, ...] = () if held.reason == "dual" else ("approve",)
+        both = may_keep_both(self._rule(row), row, (m.concept for m in told if m.polarity == "+"))
+        return (*approve, "reject", "keep_both") if both else (*approve, "reject")
 
     def _item(self, held: Held, now: Ms) -> ReviewItem:
         return ReviewItem(
@@ -180,3 +178,115 @@ class Reviewing:
     def _rule(self, row: Row) -> Rule:
         known = self._room.ontology.get(row.key)
         return rule_of(known) if known is not None else Rule("one", "versioned", row.lifetime)
+
+    # --- decide
+
+    def decide(self, scope: Scope, case_id: str, decision: str, note: str | None) -> ReviewDecided:
+        """Approve, reject or keep both, in one transaction under the lock of the case's user; the same decision of the same principal again
+        gives the same answer. ConflictError `decided` or `overtaken`, RefusedError `four_eyes`, `verification_required`, `forbidden`.
+        """
+        check_decision(decision, note)
+        check_characters(note or "", "note")
+        held, _ = self._held(scope, case_id)
+        check_decider(scope, Kind(held.kind), held.reason, held.proposed_by, decision)
+        mine = (held.state, held.decided_by, held.decision) == (AFTER[decision], scope.principal, decision)
+        if held.state != "open" and not mine:
+            raise refusal(held.state)
+        owner = replace(scope, user=held.user_id)
+        pending = _find(self._reader.slot_of(owner, held.pending_mid), held.pending_mid)
+        if pending is None:
+            raise NotFoundError("the memory of this case was forgotten")
+        order = _Order(owner, held, pending.row, cast(Decision, decision), note)
+        written = self._write(order)
+        after, now = self._held(scope, case_id)
+        if after.state != AFTER[decision]:
+            raise refusal(after.state)
+        return self._answer(owner, self._item(after, now), written)
+
+    def _write(self, order: _Order) -> Written:
+        owner, row = order.owner, order.row
+        name = f"{order.held.case_id}\x1f{owner.principal}\x1f{order.decision}"
+        operation = Operation(operation_id(owner, "review", name), order.held.case_id, "review", owner.principal)
+        kind, zone = str(row.more.get("source_kind", SourceKind.USER_STATED.value)), str(row.more.get("zone", "UTC"))
+        origin = Origin(f"op:{operation.op}", kind, row.mid, owner.principal, owner.domain, zone)
+        mids = many(8)
+
+        def decide(known: Known) -> Changes:
+            book = book_of(known, iter(mids))
+            decided, state = self._decided(order, known, book)
+            changes = self._room.close(known, book, decided, Changes("", origin), {}, language_of(row.value or ""))
+            cases = tuple(
+                replace(c, state=state, decision=order.decision, note=order.note) if c.case_id == order.held.case_id else c
+                for c in changes.cases
+            )
+            return replace(changes, cases=cases)
+
+        return self._writer.write(owner, operation, reads_of(owner, row), decide)
+
+    def _decided(self, order: _Order, known: Known, book: Book) -> tuple[list[Decided], str]:
+        """What the decision does to the book, and the state it leaves the case in."""
+        held, row, now = order.held, order.row, book.now
+        pending = book.pendings.get(row.mid)
+        if pending is None or not pending.open():
+            raise refusal("decided")
+        if now >= held.due_at or is_overtaken(held.slot_version, known.tops.get(row.slot, 0)):
+            outcome = "expired" if now >= held.due_at else "overtaken"
+            book.decide(pending, outcome, now)
+            return [Decided(_words(row), Judgement(Verdict.REFUSED, reason=outcome))], outcome
+        told = book.told_of_key(row.key, row.subject, now)
+        affirmed = [r for r in told if r.polarity == "+"]
+        if order.decision == "keep_both" and not may_keep_both(self._rule(row), row, (r.ckey for r in affirmed)):
+            raise InvalidInputError("both can only be kept where they are two concepts of a key that holds many", field="decision")
+        if order.decision == "reject" or (order.decision == "keep_both" and row.is_end):
+            book.decide(pending, "rejected", now)
+            return [Decided(_words(row), Judgement(Verdict.REFUSED, reason="rejected"))], AFTER[order.decision]
+        case = case_to_confirm(row, self._rule(row), trust_of(order.owner.principal, row), self._room.limits, now)
+        done = [Decided(case.statement, confirm(case, book, pending, now))]
+        for other in affirmed if row.polarity == "-" and row.ckey in ("", ANY) else ():
+            # the denial of a whole key denies each thing that is held
+            words = replace(case.statement, value=other.value, ckey=other.ckey)
+            placed = place(replace(case, statement=words, slot=other.slot, thing=other.thing), book)
+            done.insert(0, Decided(words, Judgement(Verdict.SUPERSEDE, placed.mid, supersedes=other.mid)))
+        return done, AFTER[order.decision]
+
+    def _answer(self, owner: Scope, item: ReviewItem, written: Written) -> ReviewDecided:
+        done = written.known.done
+        outcome = written.changes.outcome if written.changes is not None else (done.outcome if done is not None else "{}")
+        mid, _, supersedes, _ = json.loads(outcome)["verdicts"][-1]
+        return ReviewDecided(item, self._recorded(owner, mid), supersedes, written.changes is None, written.rev)
+
+    def _recorded(self, owner: Scope, mid: str | None) -> Memory | None:
+        snapshot = self._reader.slot_of(owner, mid) if mid is not None else None
+        if snapshot is None:
+            return None
+        teller = Teller(self._room.ontology, Ledger(snapshot.rows), snapshot.now, snapshot.now)
+        return next((teller.memory(r) for r in snapshot.rows if r.mid == mid and r.tombstoned_at is None), None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """A decision on its way: whose case, which row waits, what is decided. The owner's scope keeps the reviewer's principal."""
+
+    owner: Scope
+    held: Held
+    row: Row
+    decision: Decision
+    note: str | None
+
+
+def reads_of(scope: Scope, row: Row) -> Reads:
+    """A row's whole slot, its thing, and what else is current of its key and subject."""
+    return replace(whole(row), prefixes={row.kind: (slot_prefix(scope, row.kind, row.key, row.subject),)})
+
+
+def _find(snapshot: Snapshot | None, mid: str) -> Pending | None:
+    pendings = snapshot.pendings if snapshot is not None else ()
+    return next((p for p in pendings if p.row.mid == mid and p.row.tombstoned_at is None), None)
+
+
+def _words(row: Row) -> Statement:
+    return Statement(kind=row.kind, key=row.key, value=row.value, ckey=row.ckey, subject=row.subject, polarity=row.polarity)
+
+
+def _evidence(c: Clause) -> Evidence:
+    return Evidence(c.mid, c.source, c.kind, from_ms(c.at), c.quote, c.turn_id, c.session_id)

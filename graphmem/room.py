@@ -8,7 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -138,7 +138,7 @@ class Room:
             settled,
             cases=cases_of(settled, book, self.limits.pending_life),
             captions=captions,
-            outcome=json.dumps({**outcome, "verdicts": verdicts}, ensure_ascii=False),
+            outcome=json.dumps({**outcome, "verdicts": verdicts, "rules": _rules(decided)}, ensure_ascii=False),
             verdicts=tuple((d.judgement.mid or "", d.judgement.verdict.value) for d in decided),
         )
 
@@ -192,6 +192,12 @@ def tz_of(zone: str) -> tzinfo:
         minutes = int(zone[1:3]) * 60 + int(zone[4:6])
         return timezone(timedelta(minutes=-minutes if zone[0] == "-" else minutes))
     return ZoneInfo(zone)
+
+
+def _rules(decided: Sequence[Decided]) -> list[list[object]]:
+    """Beside each verdict: the rule that made the statement, its confidence and the span it cites; never text."""
+    said = [d.statement for d in decided]
+    return [[s.rule, round(s.confidence, 4), None if s.span is None else list(s.span)] for s in said]
 
 
 def check_characters(text: str, field: str) -> None:

@@ -34,7 +34,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class TenantScope:
-    """A whole tenant, and who asks: for what belongs to no one user. Made only from a tenant's own credential; it reaches no user's memories."""
+    """A whole tenant, and who asks: for what belongs to no one user. Made only from a tenant's own credential."""
 
     tenant: str
     principal: str

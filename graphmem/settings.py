@@ -66,6 +66,10 @@ class Settings(BaseSettings):
     """HS256 secret (32 bytes or more) or None."""
     token_public_key: str | None = None
     """EdDSA public key in PEM, or None."""
+    archive_superseded_days: float = Field(default=365.0, ge=0)
+    """How long a superseded preference or context stays in the graph before an archive run moves it."""
+    archive_expired_days: float = Field(default=30.0, ge=0)
+    """How long after its expiry a preference or context stays in the graph before an archive run moves it."""
     max_text: int = Field(default=100_000, ge=1)
     """Characters of a turn; a longer one is a 413."""
 

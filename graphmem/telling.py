@@ -12,7 +12,7 @@ from typing import cast
 from graphmem.answers import Memory
 from graphmem.memory import MILLISECOND, Kind, Provenance, SourceKind, Statement, Status, Text2, from_ms
 from graphmem.ontology import Key, Ontology
-from graphmem.validity import OPEN, Ledger, Ms, Pending, Row, lapses
+from graphmem.validity import OPEN, Ledger, Ms, Pending, Row, counts, lapses
 from graphmem.writing import Origin
 
 
@@ -45,6 +45,7 @@ class Teller:
 
     def __init__(self, ontology: Ontology, ledger: Ledger, t: Ms, k: Ms, *, bounded: bool = False) -> None:
         self.ontology, self.ledger, self.t, self.k, self.bounded = ontology, ledger, t, k, bounded
+        self._heirs: dict[str | None, Row] | None = None
 
     def tell(self, row: Row) -> Memory:
         """A row from a full read, or from a bounded one (its neighbours are then in the caches)."""
@@ -62,8 +63,18 @@ class Teller:
             valid_to=_time(until if until != OPEN else None),
             closed_at=_time(closed),
             supersedes=before.mid if before is not None else row.prev_mid,
-            superseded_by=by.mid if by is not None else None,
+            superseded_by=self._successor(row, by),
         )
+
+    def _successor(self, row: Row, by: Row | None) -> str | None:
+        """What came after it: where the memory was changed into another concept that one, not the end that makes room for it."""
+        if by is None or not by.is_end or by.slot != row.slot:
+            return by.mid if by is not None else None
+        if self._heirs is None:
+            rows = (r for r in self.ledger.rows if r.prev_mid is not None and not r.is_end and counts(r, self.k))
+            self._heirs = {r.prev_mid: r for r in rows}
+        heir = self._heirs.get(row.mid)
+        return heir.mid if heir is not None and heir.slot != row.slot and heir.recorded_at == by.recorded_at else by.mid
 
     def current(self, row: Row) -> Memory:
         """A current row from a bounded read, its neighbours taken from the caches."""
@@ -134,7 +145,7 @@ class Teller:
             said_at=from_ms(row.said_at),
             is_end=row.is_end,
             etag=f"v{row.version}-{more.get('rowrev') or 0}",
-            metadata=_metadata(more),
+            metadata=metadata_of(row),
         )
 
 
@@ -149,10 +160,12 @@ def with_origin(row: Row, origin: Origin) -> Row:
         "source_ref": origin.ref,
         "verified_by": origin.verified_by,
     }
-    return replace(row, more={**row.more, **said})
+    return replace(row, more={**said, **row.more})
 
 
-def _metadata(more: Mapping[str, object]) -> Mapping[str, object]:
+def metadata_of(row: Row) -> Mapping[str, object]:
+    """What the caller stored beside the memory."""
+    more = row.more
     stored = more.get("metadata")
     if isinstance(stored, str):
         return cast(Mapping[str, object], json.loads(stored))
@@ -169,4 +182,4 @@ def visible(row: Row, k: Ms) -> bool:
     return row.recorded_at <= k and row.tombstoned_at is None and not row.is_end
 
 
-__all__ = ["Teller", "caption", "label_of", "visible", "weight", "with_origin"]
+__all__ = ["Teller", "caption", "label_of", "metadata_of", "visible", "weight", "with_origin"]

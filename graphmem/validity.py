@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from graphmem.memory import Kind, Polarity, Standing, Status
-from graphmem.slot import folded
+from graphmem.slot import folded, part
 
 Ms = int
 """Milliseconds since 1970-01-01T00:00:00Z."""
@@ -256,19 +256,52 @@ def shown(pending: Pending, t: Ms, k: Ms, life: Ms) -> bool:
 
 def recached(ledger: Ledger, slots: Iterable[str], now: Ms) -> list[Row]:
     """The rows of these slots with their caches as they must be now (design section 3: caches may be rewritten in place)."""
-    return [_cached(ledger, row, now) for slot in slots for row in ledger.by_slot.get(slot, ())]
+    fresh = {row.mid: _cached(ledger, row, now) for slot in slots for row in ledger.by_slot.get(slot, ())}
+    needed = _needed(ledger, fresh, now)
+    return [replace(row, until=max(row.until, needed.get(row.mid, row.until))) for row in fresh.values()]
 
 
-def _gone(row: Row) -> Ms:
-    """Until when a write must still see a retracted row: to the end of what it claimed, if it was overruled."""
-    return max([row.valid_from, *(at + 1 for _, at in spans(row))]) if row.overruled else row.valid_from
+def _needed(ledger: Ledger, fresh: Mapping[str, Row], now: Ms) -> dict[str, Ms]:
+    """Until when a write must read a row because it ends another that is still read: without it the older one would seem to hold."""
+    needed: dict[str, Ms] = {}
+    for row in sorted(ledger.rows, key=lambda r: (r.valid_from, not r.is_end, r.recorded_at, r.version)):
+        if not counts(row, now) or row.inset:
+            continue
+        until = max(fresh.get(row.mid, row).until, needed.get(row.mid, row.valid_from))
+        for ender in (ledger.follower(row, now), *opposers(row, ledger.by_thing[row.thing], now)[:1]):
+            if ender is not None and ender.valid_from < until:
+                needed[ender.mid] = max(until, needed.get(ender.mid, until))
+    return needed
+
+
+def rival_cached(ledger: Ledger, row: Row, now: Ms) -> Row | None:
+    """The caches of a row of another slot that is free again, for what opposed it was retracted; None: they stand.
+
+    It was read only because it is a rival; that nothing follows it is known where a slot holds one concept: all of it was read then.
+    """
+    if row.retracted_at is not None or not row.slot.endswith(f"|{part(row.ckey)}"):
+        return None
+    seen = row if row.observations else replace(row, observations=(Observation(row.observed_at, now),))
+    free = _cached(Ledger([seen if r is row else r for r in ledger.rows]), seen, now)
+    return replace(free, observations=row.observations) if free.until > row.until else None
+
+
+def _claimed(row: Row) -> Ms:
+    """End of what its words claim: until then what was said before it may still arrive and be overruled."""
+    return max([row.valid_from, *(at + 1 for _, at in spans(row))])
 
 
 def _cached(ledger: Ledger, row: Row, now: Ms) -> Row:
     observed = last_observed(row, OPEN, now)
     if row.retracted_at is not None:
         return replace(
-            row, until=_gone(row), current=False, planned=False, observed_at=observed, expires_at=None, status=Status.RETRACTED
+            row,
+            until=_claimed(row) if row.overruled else row.valid_from,
+            current=False,
+            planned=False,
+            observed_at=observed,
+            expires_at=None,
+            status=Status.RETRACTED,
         )
     until, by = ledger.end(row, now)
     opposed = ledger.opposed_from(row, now)
@@ -277,7 +310,7 @@ def _cached(ledger: Ledger, row: Row, now: Ms) -> Row:
     before = ledger.predecessor(row, now)
     return replace(
         row,
-        until=until,
+        until=OPEN if current or row.valid_from > now else max(until, _claimed(row)),
         prev_mid=before.mid if before is not None else row.prev_mid,
         observed_at=observed,
         expires_at=lapses(row, now) if current else None,

@@ -120,6 +120,27 @@ class NewCase:
 
 
 @dataclass(frozen=True, slots=True)
+class Purge:
+    """What goes for good: the content of rows (`emptied`), the name of their concept (`stripped`), whole rows (`dropped`)."""
+
+    emptied: tuple[str, ...] = ()
+    stripped: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Rows that lie in an archive segment and leave the graph, if they still look as they were written (`digest`).
+
+    slots: slot → (highest version, rows).
+    """
+
+    mids: tuple[str, ...]
+    digest: str
+    slots: Mapping[str, tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
 class Changes:
     """What the write stores. Rows in `patched` stood before and differ in caches or decisions; `created` and `pended` are new."""
 
@@ -140,6 +161,10 @@ class Changes:
     cases: tuple[NewCase, ...] = ()
     proof: str | None = None
     """The proof that this write applies: only from state `both`, only once."""
+    purge: Purge | None = None
+    moved: Moved | None = None
+    returned: tuple[Mapping[str, object], ...] = ()
+    """Records of an archive segment that come back."""
 
 
 @dataclass(frozen=True, slots=True)

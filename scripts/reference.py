@@ -30,7 +30,7 @@ def cli_page() -> str:
 def commands() -> list[tuple[str, ...]]:
     """() for the program, then every command in the order of the program."""
     found: list[tuple[str, ...]] = [()]
-    pending = [((), typer.main.get_command(app))]
+    pending: list[tuple[tuple[str, ...], object]] = [((), typer.main.get_command(app))]
     while pending:
         path, group = pending.pop(0)
         for name, command in getattr(group, "commands", {}).items():

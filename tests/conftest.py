@@ -69,7 +69,7 @@ def _assert_runs(server: Neo4jServer, when: str) -> None:
 
 @pytest.fixture(scope="session")
 def graphmem(neo4j_server: Neo4jServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graphmem]:
-    """One façade for the whole session, in a data home of its own, over the real graph and the real vector engine. Nothing runs behind it."""
+    """One façade for the whole session, in a home of its own, over the real graph and the real vector engine. Nothing runs behind it."""
     settings = settings_for(neo4j_server, tmp_path_factory.mktemp("home"))
     with open_graphmem(settings, migrate=True) as opened:
         yield opened

@@ -107,7 +107,8 @@ def random_words(rng: random.Random, key: str) -> Words:
 
 def _safety_words(rng: random.Random, w: Words) -> Words:
     if rng.random() < 0.4:
-        return replace(w, polarity="-", whole_key=rng.random() < 0.2, grounds=rng.choice((None, None, "test", "outgrown")))
+        whole = rng.random() < 0.2
+        return replace(w, polarity="-", whole_key=whole, value=None if whole else w.value, grounds=rng.choice((None, None, "test", "outgrown")))
     return replace(w, hedged=rng.random() < 0.15, is_end=rng.random() < 0.1)
 
 
@@ -270,7 +271,8 @@ class Pure:
         rows = [
             r
             for r in self.graph.rows.values()
-            if (slot_of(r), r.recorded_at, r.valid_from, value_of(r), r.retracted_at) == (line.slot, line.recorded, line.start, line.value, None)
+            if (slot_of(r), r.recorded_at, r.valid_from, r.value, r.retracted_at)
+            == (line.slot, line.recorded, line.start, None if line.is_end else line.value, None)
         ]
         assert rows, f"no row for {line}"
         return max(rows, key=lambda r: r.version), None
@@ -292,10 +294,6 @@ class Pure:
 def slot_of(row: Row) -> Slot:
     wide = row.slot == slot_prefix(SCOPE, row.kind, row.key, row.subject)
     return (row.key, row.subject, "" if wide else row.slot.rsplit("|", 1)[1].removeprefix("text:"))
-
-
-def value_of(row: Row) -> str | None:
-    return row.value
 
 
 def told_of(row: Row) -> Told:

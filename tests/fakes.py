@@ -40,7 +40,8 @@ class ListGraph:
         copies = {c.mid: c for c in changes.copied}
         for row in (*changes.patched, *changes.created):
             assert row.mid in self.rows or row in changes.created
-            self.rows[row.mid] = replace(row, more={})
+            seen = row.observations or (self.rows[row.mid].observations if row.mid in self.rows else ())
+            self.rows[row.mid] = replace(row, observations=seen, more={})
             assert row.mid not in copies or row.observations is not None
         for pending in (*changes.pended, *changes.decided):
             self.pendings[pending.row.mid] = pending
@@ -55,7 +56,7 @@ class ListGraph:
         prefixes = tuple(p for k in Kind for p in reads.prefixes.get(k, ()))
         live = [r for r in self.rows.values() if r.until > since]
         slots = named | {r.slot for r in live if r.thing in things}
-        slots |= {r.slot for r in self.rows.values() if r.current and prefixes and r.slot.startswith(prefixes)}
+        slots |= {r.slot for r in self.rows.values() if (r.current or r.planned) and prefixes and r.slot.startswith(prefixes)}
         rows = [r for r in live if r.slot in slots]
         about = {r.thing for r in rows if r.ckey and r.kind is not Kind.CONTEXT}
         rivals = [replace(r, observations=()) for r in live if r.thing in about and r.slot not in slots]

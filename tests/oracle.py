@@ -7,7 +7,7 @@ is indexed and nothing is cached: every answer looks at every line, so that it c
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 DAY = 86_400_000
@@ -67,12 +67,15 @@ class Told:
 
 @dataclass
 class Seen:
-    """Said again: when, learnt when, and from when on the words say it held (dated back)."""
+    """Said again: when, learnt when, and from when on the words claim it (`at` where they date nothing back)."""
 
     at: int
     recorded: int
     start: int
-    claims: bool
+
+    @property
+    def claims(self) -> bool:
+        return self.start < self.at
 
 
 @dataclass
@@ -116,7 +119,7 @@ class Line:
         return (self.said if self.inset else self.start, not self.is_end, self.version)
 
     def told(self) -> Told:
-        return Told(self.slot[0], self.slot[1], self.polarity, self.value or "")
+        return Told(self.slot[0], self.slot[1], self.polarity, "" if self.is_end else self.value or "")
 
 
 def opposes(a: Line, b: Line) -> bool:
@@ -167,7 +170,7 @@ class Oracle:
 
     @staticmethod
     def last_observation(x: Line, t: int, k: int) -> int:
-        return max([x.said, x.start, *(s.at for s in x.seen if s.at <= t and s.recorded <= k)])
+        return max([x.said, x.start, *(s.at for s in x.seen if s.start <= t and s.recorded <= k)])
 
     def shown(self, t: int, k: int) -> list[Told]:
         """The pending things shown beside what is told."""
@@ -190,14 +193,17 @@ class Oracle:
         return [Judge(self, w, now).verdict() for w in self._each(words, now)]
 
     def _each(self, w: Words, now: int) -> Iterator[Words]:
-        """A denial of a whole key is a denial of each affirmation held, else of everything (`*`)."""
+        """A denial of a whole key is one of each affirmation held, and of everything (`*`); a bare one is one case, if anything is affirmed."""
         if not w.whole_key:
             yield w
             return
-        said, _ = heard(w, now)
-        held = [x for x in self.lines if x.slot[:2] == (w.key, w.subject) and x.polarity == "+" and self.told_in(x.slot, said, now) is x]
-        for value in [x.value for x in held] or ["*"]:
-            yield Words(**{**w.__dict__, "value": value, "whole_key": False})
+        said, start = heard(w, now)
+        at = said if start is None else max(said, start)
+        held = [x for x in self.lines if x.slot[:2] == (w.key, w.subject) and x.polarity == "+" and self.told_in(x.slot, at, now) is x]
+        if w.grounds is not None or w.vouched or not self.shapes[w.key].safety:
+            yield from (replace(w, value=x.value, whole_key=False) for x in held)
+            held = []
+        yield replace(w, whole_key=bool(held))
 
     def confirm(self, p: Line, now: int) -> None:
         """The user's own yes: a new version from the later of the decision and the stated start."""
@@ -208,6 +214,7 @@ class Oracle:
         self.decide(p, "confirmed", said, now)
         start = said if p.stated_start is None else max(said, p.stated_start)
         row = Line(p.slot, p.kind, p.value, p.polarity, 0, said, start, now, p.ends_at, p.is_end, lifetime=p.lifetime)
+        row.inset = p.ends_at is not None and p.ends_at <= said
         Placing(self, row, now).place()
 
     def reject(self, p: Line, now: int) -> None:
@@ -247,19 +254,24 @@ class Placing:
         self.oracle, self.row, self.now = oracle, row, now
 
     def place(self) -> Line:
-        rows, row = self.oracle.lines, self.row
+        row = self.row
         beneath = [] if row.inset else self._beneath()
+        gone = any(self._covers(c, row) for c in self._rivals())
+        overruled = self.overrule() if row.claims else []
         self._add(row)
-        if any(self._covers(c, row) for c in self._rivals()):
+        if gone:
             row.retracted = self.now
-            return row
-        if row.claims and not row.inset:
-            for other in [x for x in rows if self._rival(x) and self._inside(row, x)]:
-                other.retracted = self.now
-                beneath.append(other)
-        for held in beneath:
+        for held in overruled if gone else [*beneath, *overruled]:
             self.say_again(held)
         return row
+
+    def overrule(self) -> list[Line]:
+        """Retract the lines of other values that begin inside the claimed span and were said earlier."""
+        row = self.row
+        found = [x for x in self._rivals() if row.start <= x.start <= row.said and x.said < row.said]
+        for other in found:
+            other.retracted = self.now
+        return found
 
     def _add(self, row: Line) -> None:
         row.version = 1 + max((x.version for x in self.oracle.lines if x.slot == row.slot), default=0)
@@ -272,10 +284,6 @@ class Placing:
 
     def _rivals(self) -> list[Line]:
         return [x for x in self.oracle.lines if self._rival(x)]
-
-    @staticmethod
-    def _inside(claim: Line, x: Line) -> bool:
-        return claim.start <= x.start <= claim.said and x.said < claim.said
 
     @staticmethod
     def _covers(c: Line, x: Line) -> bool:
@@ -297,32 +305,31 @@ class Placing:
             ]
         return found
 
-    def say_again(self, held: Line) -> None:
-        """An observation of what was held that lies after the late one is said again: its value holds from there."""
+    def say_again(self, held: Line, since: int | None = None) -> None:
+        """An observation of what was held that lies after the new line is said again: its value holds from there."""
         row = self.row
-        following = [
-            x.start
-            for x in self.oracle.lines
-            if x.slot == held.slot and x is not row and x.counts(self.now) and not x.inset and x.order() > held.order()
-        ]
-        until = min(following, default=None)
-        after = max(row.said, row.start)
-        later = sorted((s for s in held.seen if s.at > after and s.start >= row.start), key=lambda s: (s.start, s.at))
-        for s in later:
-            if until is not None and s.start >= until:
-                continue
+        until = min((x.start for x in self.oracle.lines if self._follows(x, held)), default=None)
+        after = max(row.start, row.said if row.claims else row.start, row.start if since is None else since)
+        for s in sorted((s for s in held.seen if s.at > after and s.start >= row.start), key=lambda s: (s.start, s.at)):
             again = Line(
                 held.slot, held.kind, held.value, held.polarity, 0, s.at, s.start, self.now, held.ends_at, claims=s.claims,
                 lifetime=held.lifetime, seen=[x for x in held.seen if x.at > s.at], forgotten=held.forgotten,
             )  # fmt: skip
-            covering = [x for x in self.oracle.lines if x.counts(self.now) and (opposes(x, again) or (x.slot == again.slot and not x.same(again)))]
-            if not any(self._covers(c, again) for c in covering):
+            against = [x for x in self.oracle.lines if x.counts(self.now) and (opposes(x, again) or (x.slot == again.slot and not x.same(again)))]
+            if (until is None or s.start < until) and not any(self._covers(c, again) for c in against):
                 self._add(again)
                 return
 
+    def _follows(self, x: Line, held: Line) -> bool:
+        return x.slot == held.slot and x is not self.row and x.counts(self.now) and not x.inset and x.order() > held.order()
+
 
 class Judge:
-    """The nine questions of section 5 in their order; the first yes decides."""
+    """The nine questions of section 5 in their order; the first yes decides.
+
+    point   late or newer is decided there: said_at, or the start of a deliberate statement that gives only a start (an import of history)
+    moment  where the held value is looked up: the point, or the start if that comes after it
+    """
 
     def __init__(self, oracle: Oracle, w: Words, now: int) -> None:
         self.o, self.w, self.now = oracle, w, now
@@ -330,11 +337,12 @@ class Judge:
         self.said, self.stated = heard(w, now)
         self.start = self.said if self.stated is None else self.stated
         plain = self.shape.arity in ("one", "chosen") and w.polarity == "+"
-        self.slot: Slot = (w.key, w.subject, "" if plain or w.value is None else w.value)
+        self.slot: Slot = (w.key, w.subject, "" if plain else w.value or "*")
         self.over = w.ends_at is not None and w.ends_at <= self.said
-        self.moment = max(self.said, self.start)
+        dates_itself = w.deliberate and w.at is None and w.start is not None and not w.claims and self.start <= now
+        self.point = self.start if dates_itself else self.said
+        self.moment = max(self.point, self.start)
         self.held = oracle.told_in(self.slot, self.moment, now)
-        self.proven = self.shape.policy == "versioned"
         self.line = self._line()
 
     def _line(self) -> Line:
@@ -363,26 +371,45 @@ class Judge:
     def slip(self) -> str | None:
         if not self.w.slip or self.shape.policy != "versioned":
             return None
-        meant = self.o.told_in(self.slot, self.said, self.now)
+        meant = self._meant()
         if meant is None:
             return None
-        self.line.start, self.line.claims = meant.start, False
         meant.retracted = self.now
+        if self.w.polarity == "-":
+            return "retract"
+        if self.w.start is None:
+            self.line.start, self.line.ends_at = meant.start, self.w.ends_at or meant.ends_at
+            self.line.inset = self.line.ends_at is not None and self.line.ends_at <= self.said
         placing = Placing(self.o, self.line, self.now)
         placing.place()
-        placing.say_again(meant)
+        placing.say_again(meant, self.said)
         self._overtake()
-        return "retract"
+        return "supersede"
+
+    def _meant(self) -> Line | None:
+        """The last one stated of the key and subject: of the value that is taken back, else of another value than the new one."""
+        found = [x for x in self.o.lines if x.slot[:2] == self.slot[:2] and x.counts(self.now) and x.forgotten is None and x.said <= self.said]
+        near = [x for x in found if x.slot == self.slot or opposes(x, self.line) or self.o.told_in(x.slot, self.now, self.now) is x]
+        found = [x for x in near if not x.is_end]
+        taken_back = self.w.polarity == "-"
+        found = [x for x in found if (x.value == self.w.value if taken_back else not x.same(self.line))]
+        return max(found, key=lambda x: (x.said, x.recorded, x.version), default=None)
 
     # 3
     def answers_pending(self) -> str | None:
+        if self.w.is_end or self.w.slip or self.over:
+            return None
         for p in self._open():
             if p.said >= self.said:
                 continue
             if p.slot == self.slot and p.same(self.line) and self.shape.kind == "preference":
-                self.o.make_version(p, self.said, self.now)
+                ends = self.w.ends_at or p.ends_at
+                start = max(self.said, self.start, p.start)
+                self.o.make_version(replace(p, stated_start=start, ends_at=ends), self.said, self.now)
+                self.o.decide(p, "confirmed", self.said, self.now)
                 return "supersede"
-            if self.held is not None and self.held.same(self.line) and (p.slot == self.slot or opposes(p, self.line)):
+            held = self.held is not None and self.held.same(self.line) and p.slot == self.slot
+            if held or opposes(p, self.line):
                 self.o.decide(p, "rejected", self.said, self.now)
         return None
 
@@ -401,27 +428,39 @@ class Judge:
         held = self.held
         if self.w.is_end or held is None or not held.same(self.line) or (self.w.ends_at is not None and self.w.ends_at != held.ends_at):
             return None
-        held.seen.append(Seen(self.said, self.now, min(self.start, self.said), self.line.claims))
         if self.start < held.start:
-            Placing(self.o, self.line, self.now).place()
+            self._place()
+            if not self.line.claims:
+                self._observe(held)
+            return "reinforce"
+        if self.line.claims:
+            Placing(self.o, self.line, self.now).overrule()
+        self._observe(held)
         return "reinforce"
+
+    def _observe(self, held: Line) -> None:
+        at = self.said if self.start > self.point else self.point
+        held.seen.append(Seen(at, self.now, self.start if self.line.claims else at))
 
     # 6
     def late(self) -> str | None:
-        if not self._is_late():
+        if self.start > self.point or not self._is_late():
             return None
         self._place()
         return "backfill"
 
     def _is_late(self) -> bool:
+        """What lies after it, up to now. On keys that ask for proofs only the slot itself counts: a backfill may not change what is told now."""
         standing = [x for x in self.o.lines if x.counts(self.now) and not x.inset]
-        near = [x for x in standing if x.slot == self.slot or (opposes(x, self.line) and not x.is_end)]
-        if any(self.moment < x.start <= self.now for x in near):
+        near = [x for x in standing if x.slot == self.slot]
+        if self.shape.policy == "versioned":
+            near += [x for x in standing if x.slot != self.slot and opposes(x, self.line) and not x.is_end]
+        if any(self.point < x.start <= self.now for x in near):
             return True
-        held = self.o.answer(self.slot, self.moment, self.now, insets=False)
-        opposite = [x for x in near if x.slot != self.slot and self.o.told_in(x.slot, self.moment, self.now) is x]
-        rows = opposite if held is None else [held, *opposite]
-        return any(self.moment < s.at <= self.now for x in rows for s in x.seen)
+        held = self.o.answer(self.slot, self.point, self.now, insets=False)
+        rows = [x for x in near if x is held or (x.slot != self.slot and self.o.told_in(x.slot, self.point, self.now) is x)]
+        said = [s.at for x in rows for s in x.seen] + [x.said for x in rows if x.claims]
+        return any(self.point < at <= self.now for at in said)
 
     # 7
     def policy(self) -> str | None:
@@ -430,35 +469,46 @@ class Judge:
 
     def _waits(self) -> str | None:
         w, shape = self.w, self.shape
+        if shape.kind != "fact":
+            return None
         changes = self.held is not None and not self.held.same(self.line)
         if shape.safety:
-            if w.polarity == "+":
-                return "hedged" if w.hedged and not w.is_end else None
-            return "denial" if changes and not w.vouched and w.grounds is None else None
+            if w.polarity == "+" and not w.is_end:
+                return "hedged" if w.hedged else None
+            affirmed = w.whole_key or (changes and self.held is not None and self.held.polarity == "+")
+            waits = affirmed and not w.vouched and w.grounds is None and (not w.is_end or shape.policy == "review")
+            return "denial" if waits else None
+        changes = self._changes()
         if shape.policy == "dual":
             return "dual" if changes and w.verified is not True else None
         if shape.policy == "review":
             return "review" if changes and not w.vouched and w.grounds is None else None
         return None
 
+    def _changes(self) -> bool:
+        """Something else is held: another value, or the opposite of what is said. A first value changes nothing."""
+        other = self.held is not None and not self.held.same(self.line)
+        return other or (not self.w.is_end and bool(self._opposite(self.moment)))
+
     # 8
     def window(self) -> str | None:
         if self.shape.kind != "preference" or self.w.deliberate or self.w.is_end:
             return None
-        opposite = {x.slot for x in self.o.lines if opposes(x, self.line)}
-        rivals = [x for x in (self.o.told_in(s, self.said, self.now) for s in opposite) if x is not None and opposes(x, self.line)]
-        other = self.o.told_in(self.slot, self.said, self.now)
+        rivals = self._opposite(self.moment)
+        other = self.held
         one = self.shape.arity in ("one", "chosen") and self.w.polarity == "+"
         if one and not self.w.change and other is not None and not other.same(self.line):
             rivals.append(other)
         fresh = any(0 <= self.said - self.o.last_observation(x, self.said, self.now) <= WINDOW for x in rivals)
         return self._pend("pending") if fresh else None
 
+    def _opposite(self, t: int) -> list[Line]:
+        slots = {x.slot for x in self.o.lines if opposes(x, self.line)}
+        return [x for x in (self.o.told_in(s, t, self.now) for s in slots) if x is not None and opposes(x, self.line)]
+
     # 9
     def new(self) -> str:
-        if self.w.is_end and self.held is not None and self.start <= self.held.start:
-            self.line.start = self.held.start + 1
-        if self.shape.policy != "versioned" and self.held is not None and self.w.claims:
+        if self.shape.policy != "versioned" and self.w.claims and self._changes():
             self.line.start = max(self.start, self.said)
         self._place()
         self._overtake()
@@ -467,14 +517,15 @@ class Judge:
         return "end" if self.w.is_end else ("new" if self.held is None else "supersede")
 
     def _place(self) -> None:
-        """Put the line down; what it claims up to now is said of a later line of its value too."""
+        """Put the line down; what it claims is said of the lines of its value in that time too."""
         if self.w.is_end and self.held is not None and self.line.start <= self.held.start:
             self.line.start = self.held.start + 1
         Placing(self.o, self.line, self.now).place()
-        if self.line.claims and self.line.retracted is None:
-            standing = self.o.told_in(self.slot, self.said, self.now)
-            if standing is not None and standing is not self.line and standing.same(self.line):
-                standing.seen.append(Seen(self.said, self.now, self.start, True))
+        if not self.line.claims or self.line.retracted is not None:
+            return
+        for x in [x for x in self.o.lines if x.slot == self.slot and x.same(self.line) and x.counts(self.now) and not x.inset]:
+            if x is not self.line and self.start <= x.start <= self.said:
+                self._observe(x)
 
     def _pend(self, verdict: str) -> str:
         newer = [p for p in self._open() if p.slot == self.slot and p.said > self.said]

@@ -8,9 +8,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from graphmem.app import open_graphmem
 from graphmem.cli import app
-from graphmem.settings import Settings
 from tests.conftest import Neo4jServer
 
 
@@ -24,21 +22,6 @@ def environment(server: Neo4jServer, home: Path) -> dict[str, str]:
         "GRAPHMEM_EMBEDDERS": '["use"]',
         "GRAPHMEM_DEBUG": "",
     }
-
-
-def settings(server: Neo4jServer, home: Path) -> Settings:
-    """The same as Settings, with the schema in the graph up to date."""
-    made = Settings.model_validate(
-        {
-            "neo4j_uri": server.uri,
-            "neo4j_user": server.user,
-            "neo4j_password": server.password,
-            "home": home,
-            "embedders": ("use",),
-        }
-    )
-    open_graphmem(made, migrate=True, warm=False).close()
-    return made
 
 
 @dataclass(frozen=True, slots=True)

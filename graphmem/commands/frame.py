@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime, tzinfo
-from enum import Enum, IntEnum, StrEnum
+from enum import IntEnum
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, ParamSpec
 from zoneinfo import ZoneInfo
 
 import typer
 
+from graphmem.commands.output import Output, OutputOption, downloading, emit, plain, say, short, table
 from graphmem.errors import (
     ConfigurationError,
     ConflictError,
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from graphmem.settings import Settings
 
 P = ParamSpec("P")
-T = TypeVar("T")
 
 DEFAULT_TENANT = "default"
 DEFAULT_USER = "me"
@@ -69,23 +67,11 @@ TRY = {
 }
 
 
-class Output(StrEnum):
-    TABLE = "table"
-    JSON = "json"
-    JSONL = "jsonl"
-
-
-OutputOption = Annotated[Output, typer.Option("--output", "-o", help="How data is printed on stdout.")]
 TenantOption = Annotated[str, typer.Option("--tenant", envvar="GRAPHMEM_TENANT", help="Tenant: 1 to 63 of a-z, 0-9, '_' and '-'.")]
 UserOption = Annotated[str, typer.Option("--user", envvar="GRAPHMEM_USER", help="Whose memory it is.")]
 SessionOption = Annotated[str | None, typer.Option("--session", help="The conversation it belongs to.")]
 AsOf = Annotated[str | None, typer.Option("--as-of", help="The world as it was then: a date, or a time with offset (default: now).")]
 KnownAt = Annotated[str | None, typer.Option("--known-at", help="Only what was known by then (default: now).")]
-
-
-def say(text: str = "") -> None:
-    """Talk: to stderr, so that stdout holds data only."""
-    typer.echo(text, err=True)
 
 
 def command(app: typer.Typer, name: str | None = None) -> Callable[[Callable[P, None]], Callable[P, None]]:
@@ -183,29 +169,6 @@ def bring_up(chosen: Settings) -> object:
         return up(chosen, progress)
 
 
-@contextmanager
-def downloading(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on stderr that appears only when something is fetched."""
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=Console(stderr=True), transient=False)
-    task = bar.add_task(f"Fetching {what} (once)", total=None, start=False, visible=False)
-
-    def progress(done: int, total: int) -> None:
-        if not bar.live.is_started:
-            bar.start()
-            bar.start_task(task)
-        bar.update(task, completed=done, total=total, visible=True)
-
-    try:
-        yield progress
-    finally:
-        if bar.live.is_started:
-            bar.stop()
-
-
 # --- times
 
 
@@ -223,62 +186,6 @@ def moment(text: str | None, name: str) -> datetime | None:
 
 def _zone() -> tzinfo:
     return ZoneInfo(settings().zone)
-
-
-def short(at: datetime | None) -> str:
-    """For tables: minutes, UTC."""
-    return "" if at is None else at.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
-
-
-# --- output
-
-
-def plain(value: object) -> object:
-    """Any answer of the façade as JSON values; times as RFC 3339 in UTC."""
-    if isinstance(value, datetime):
-        return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    if isinstance(value, Enum):
-        return value.value
-    if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(v) for v in value]
-    if value is None or isinstance(value, str | int | float | bool):
-        return value
-    return str(value)
-
-
-def emit(output: Output, whole: object, rows: Sequence[T], columns: Sequence[str], cells: Callable[[T], Sequence[str]]) -> None:
-    """Print data: the whole answer as one JSON document, its rows as JSON lines, or its rows as a table."""
-    import json
-
-    if output is Output.JSON:
-        typer.echo(json.dumps(plain(whole), ensure_ascii=False, indent=2))
-    elif output is Output.JSONL:
-        for row in rows:
-            typer.echo(json.dumps(plain(row), ensure_ascii=False))
-    else:
-        table(columns, [cells(row) for row in rows])
-
-
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table on stdout; where stdout is no terminal it is as wide as it needs to be, so that ids stay whole."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    made = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False)
-    for row in rows:
-        made.add_row(*(_safe(cell) for cell in row))
-    console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 400, soft_wrap=False)
-    console.print(made)
-
-
-def _safe(cell: str) -> str:
-    """Stored text may hold line breaks and terminal controls: neither reaches the terminal."""
-    return "".join(c if c.isprintable() else " " for c in cell)
 
 
 def home_path(chosen: Settings) -> Path:

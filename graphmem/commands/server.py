@@ -102,7 +102,10 @@ def _serve(chosen: Settings, host: str, port: int, tenant: str) -> None:
     say(f"graphmem listens on http://{host}:{port}   (API docs: http://{host}:{port}/docs)")
     _say_browser(chosen, tenant)
     say("Ctrl-C ends it; Neo4j stays up (graphmem down stops it).")
-    server.run()
+    try:
+        server.run()
+    except KeyboardInterrupt:  # the server has ended in good order and passes the signal on: that is how it is meant to end
+        say("ended")
 
 
 def _keys(chosen: Settings, host: str, tenant: str) -> dict[str, str]:

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from graphmem.memory import Turn
+from graphmem.memory import Polarity, Turn
 from graphmem.ontology import Ontology
-from graphmem.pipeline.classify import Classifier, Found, Said
+from graphmem.pipeline.classify import Classifier
 from graphmem.pipeline.normal import Normal, normalise
 from graphmem.pipeline.rules import lines, sections
+from graphmem.pipeline.said import Found, Said
 from graphmem.pipeline.slice import Sliced, cut
 from graphmem.pipeline.speech import Speech
 from graphmem.pipeline.talk import Talk
@@ -110,7 +111,9 @@ class Answers:
 
     def _completed(self, question: str, answer: str, asked: Normal, given: Normal, talk: Talk) -> list[Found]:
         for text in self._turned("open", question, answer):
-            found = [f for f in self._read(text, asked, given, talk) if f.statement.value is not None and given.text.find(f.statement.value) >= 0]
+            found = [
+                f for f in self._read(text, asked, given, talk) if f.statement.value is not None and given.text.find(f.statement.value) >= 0
+            ]
             if found:
                 return found
         return []
@@ -148,7 +151,7 @@ def _cut(phrase: str, given: Normal, asked: Normal) -> str:
 
 
 def _minus(found: Found) -> Found:
-    polarity = "+" if found.statement.polarity == "-" else "-"
+    polarity: Polarity = "+" if found.statement.polarity == "-" else "-"
     return replace(found, statement=replace(found.statement, polarity=polarity, choose=False))
 
 

@@ -9,13 +9,24 @@ from zoneinfo import ZoneInfo
 
 from graphmem.memory import Span, Statement
 from graphmem.pipeline.bound import bind
-from graphmem.pipeline.classify import Found
+from graphmem.pipeline.said import Found
 from graphmem.pipeline.timespan import TimeSpan
 from graphmem.pipeline.when import find_times
 
 Times = tuple[TimeSpan, ...]
 
-UNDATED = frozenset({"birthday", "id_expiry", "passport_expiry", "class_time_preference", "appointment_time_preference", "age", "time_available", "season_preference"})
+UNDATED = frozenset(
+    {
+        "birthday",
+        "id_expiry",
+        "passport_expiry",
+        "class_time_preference",
+        "appointment_time_preference",
+        "age",
+        "time_available",
+        "season_preference",
+    }
+)
 """Keys whose times are the value and date nothing."""
 
 

@@ -7,19 +7,22 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Literal
 from zoneinfo import ZoneInfo
 
 from graphmem.lexicon import Lexicon
-from graphmem.memory import FollowUp, Heard, Language, NotStored, Reason, Statement, Step, Turn
+from graphmem.memory import EPOCH, FollowUp, Heard, Language, NotStored, Reason, Statement, Step, Turn
 from graphmem.ontology import PACKS, Ontology
 from graphmem.pipeline import clock
 from graphmem.pipeline.answers import Answers
-from graphmem.pipeline.classify import Classifier, Found, Refused, Said
-from graphmem.pipeline.normal import BREAK, language_of
+from graphmem.pipeline.classify import Classifier
+from graphmem.pipeline.matching import Matcher
+from graphmem.pipeline.normal import language_of
 from graphmem.pipeline.prefix import PrefixReader
 from graphmem.pipeline.recognise import Recogniser
-from graphmem.pipeline.routes import load_routes
-from graphmem.pipeline.rules import Rule, load_rules
+from graphmem.pipeline.routes import load_classes, load_routes
+from graphmem.pipeline.rules import Rule, load_rules, load_units
+from graphmem.pipeline.said import Cut, Found, Refused, Said
 from graphmem.pipeline.slice import CLAUSE_MAX, Clause, Sliced, cut
 from graphmem.pipeline.speech import Speech, load_speech
 from graphmem.pipeline.talk import Talk
@@ -30,6 +33,9 @@ THRESHOLD = 0.85
 """Certainty needed to store (design section 5)."""
 
 TRIGGERS = ("triggers.zh.yaml", "triggers.en.yaml")
+GROUNDS: tuple[Literal["test", "document", "outgrown", "professional"], ...] = ("test", "document", "outgrown", "professional")
+"""Acts of packs/speech.yaml that ground a denial, the strongest first."""
+
 CONTEXT_TURNS = 4
 """Turns of the session that pronouns may reach back."""
 
@@ -45,6 +51,7 @@ class _Hearing:
     statements: list[Statement]
     not_stored: list[NotStored]
     follow_ups: list[FollowUp]
+    slip: bool
     seen: dict[tuple[str, str | None], tuple[Reason, str] | None]
 
 
@@ -56,6 +63,8 @@ class Extractor:
         self._speech = load_speech(PACKS / "speech.yaml")
         self._people = load_people(PACKS / "subjects.yaml")
         self._classifier = _classifier(ontology, lexicon, self._speech, PrefixReader(self._people, self._speech.words))
+        cut("预热")  # dictionaries and the time pack are read now, not at the first turn
+        clock.times("", EPOCH, ZoneInfo("UTC"))
         self._answers = Answers(ontology, self._classifier, self._speech, PACKS / "answers.yaml")
 
     def hear(self, turn: Turn, said_at: datetime, zone: ZoneInfo, context: Sequence[Turn] = (), *, threshold: float = THRESHOLD) -> Heard:
@@ -70,7 +79,7 @@ class Extractor:
         clock_start = time.perf_counter()
         sliced = cut(turn.text)
         sliced_at = time.perf_counter()
-        hearing = _Hearing(turn, said_at, zone, threshold, [], [], [], {})
+        hearing = _Hearing(turn, said_at, zone, threshold, [], [], [], False, {})
         self._hear(hearing, sliced, self._talk(context, said_at, zone), context)
         done = time.perf_counter()
         return self._heard(language, hearing, sliced, (sliced_at - clock_start, done - sliced_at))
@@ -151,6 +160,7 @@ class Extractor:
         topic = talk.topic
         if clause.first:
             talk.lost = False
+        hearing.slip = hearing.slip or self._speech.is_("slip", clause.text)
         mentions = c.recogniser.find(clause.text)
         rules = [r for r in c.triggers(clause.text, mentions) if "two" not in r.flags]
         found: list[Found] = []
@@ -158,7 +168,7 @@ class Extractor:
         if rules:
             original = _cutter(sliced, clause)
             times = clock.times(clause.text, hearing.said_at, hearing.zone)
-            hedge = 0.6 if later is not None and _UNSURE(self._speech, later) else 1.0
+            hedge = 0.6 if later is not None and _unsure(self._speech, later) else 1.0
             said = Said(clause.text, mentions, clock.spans(times), original, hedge)
             found, refused = c.read(said, rules, talk)
             for f in found:
@@ -190,7 +200,17 @@ class Extractor:
     def _keep(self, hearing: _Hearing, sliced: Sliced, clause: Clause, found: Found, times: clock.Times = ()) -> None:
         statement = clock.bound(found, clause.text, times, hearing.said_at)
         start, end = sliced.normal.span(clause.start, clause.end)
-        statement = replace(statement, text=hearing.turn.text[start:end], span=(start, end))
+        statement = replace(statement, text=hearing.turn.text[start:end], span=(start, end), slip=statement.slip or hearing.slip)
+        if "future" in found.flags and statement.start is None:
+            hearing.not_stored.append(NotStored(statement.text, (start, end), Reason.HYPOTHETICAL, "time.no_start"))
+            return
+        if statement.ckey.startswith("text:") and self._ontology.key(statement.key).safety and self._speech.is_("jest", sliced.normal.norm):
+            hearing.not_stored.append(NotStored(statement.text, (start, end), Reason.CHATTER, "speech_act.jest"))
+            return
+        statement = self._grounded(statement, sliced.normal.norm)
+        same = (statement.key, statement.ckey, statement.subject, statement.polarity, statement.is_end)
+        if any((s.key, s.ckey, s.subject, s.polarity, s.is_end) == same for s in hearing.statements):
+            return
         if statement.confidence >= hearing.threshold:
             hearing.statements.append(statement)
             return
@@ -199,6 +219,16 @@ class Extractor:
             hearing.not_stored.append(NotStored(statement.text, (start, end), Reason.LOW_CONFIDENCE, statement.rule))
         else:
             hearing.follow_ups.append(FollowUp(statement, key.ask(statement.value)))
+
+    def _grounded(self, statement: Statement, norm: str) -> Statement:
+        """A denial of a safety key with the ground that the turn gives for it."""
+        key = self._ontology.key(statement.key)
+        if not key.safety or statement.polarity == "+" or statement.grounds is not None:
+            return statement
+        for ground in GROUNDS:
+            if self._speech.is_(ground, norm):
+                return replace(statement, grounds=ground)
+        return statement
 
     def _refuse(self, hearing: _Hearing, sliced: Sliced, clause: Clause, why: tuple[Reason, str]) -> None:
         start, end = sliced.normal.span(clause.start, clause.end)
@@ -212,12 +242,12 @@ class Extractor:
         return Heard(language, tuple(hearing.statements), tuple(hearing.not_stored), tuple(hearing.follow_ups), steps)
 
 
-def _UNSURE(speech: Speech, clause: Clause) -> bool:  # noqa: N802
+def _unsure(speech: Speech, clause: Clause) -> bool:
     word = speech.words.at(clause.text, 0)
     return word is not None and "unsure" in speech.words.tags[word]
 
 
-def _cutter(sliced: Sliced, clause: Clause):  # type: ignore[no-untyped-def]
+def _cutter(sliced: Sliced, clause: Clause) -> Cut:
     base = clause.start
     return lambda a, b: sliced.normal.original(base + a, base + b)
 
@@ -225,8 +255,9 @@ def _cutter(sliced: Sliced, clause: Clause):  # type: ignore[no-untyped-def]
 def _classifier(ontology: Ontology, lexicon: Lexicon, speech: Speech, reader: PrefixReader) -> Classifier:
     keys = frozenset(k.name for k in ontology.keys)
     rules: list[Rule] = []
+    shared = {"unit": load_units(PACKS / "units.yaml")}
     for name in TRIGGERS:
-        rules += [replace(r, order=len(rules) + i) for i, r in enumerate(load_rules(PACKS / name, keys))]
+        rules += [replace(r, order=len(rules) + i) for i, r in enumerate(load_rules(PACKS / name, keys, shared, check=False))]
     index: dict[str, list[Rule]] = {}
     by_type: dict[str, list[Rule]] = {}
     for rule in rules:
@@ -238,11 +269,17 @@ def _classifier(ontology: Ontology, lexicon: Lexicon, speech: Speech, reader: Pr
                 by_type.setdefault(type_, []).append(rule)
     change = [w for w, tags in speech.words.tags.items() if "change" in tags]
     marks = "|".join(sorted((rf"\b{re.escape(w)}\b" if w.isascii() else re.escape(w) for w in change), key=len, reverse=True))
+    recogniser = Recogniser(lexicon)
+    routes, classes = load_routes(PACKS / "routes.yaml", ontology), load_classes(PACKS / "routes.yaml", ontology)
     return Classifier(
-        ontology, tuple(rules), load_routes(PACKS / "routes.yaml", ontology), load_trims(PACKS / "values.yaml"), reader, Recogniser(lexicon),
-        re.compile(marks), {w: tuple(rs) for w, rs in index.items()},
-        {t: tuple(rs) for t, rs in by_type.items()},
-    )  # fmt: skip
-
-
-__all__ = ["BREAK", "Extractor"]
+        ontology=ontology,
+        matcher=Matcher(ontology, routes, classes, load_trims(PACKS / "values.yaml"), reader, recogniser),
+        reader=reader,
+        recogniser=recogniser,
+        marks=re.compile(marks),
+        over=speech.acts["over"],
+        choosing=speech.acts["choosing"],
+        rules=tuple(rules),
+        index={w: tuple(rs) for w, rs in index.items()},
+        by_type={t: tuple(rs) for t, rs in by_type.items()},
+    )

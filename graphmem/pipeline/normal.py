@@ -23,9 +23,27 @@ ZH_SHARE = 0.2
 
 _IGNORED = {"\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u00ad", "\ufe0f", "\ufe0e", "\u20e3"}
 _SAME = {
-    "’": "'", "‘": "'", "`": "`", "“": '"', "”": '"', "「": '"', "」": '"', "『": '"', "』": '"', "＂": '"',
-    "–": "-", "—": "-", "−": "-", "‐": "-", "‑": "-", "～": "~", "…": "…", "。": "。", "、": "、", "·": "·",
-}  # fmt: skip
+    "’": "'",
+    "‘": "'",
+    "`": "`",
+    "“": '"',
+    "”": '"',
+    "「": '"',
+    "」": '"',
+    "『": '"',
+    "』": '"',
+    "＂": '"',
+    "–": "-",
+    "—": "-",
+    "−": "-",
+    "‐": "-",
+    "‑": "-",
+    "～": "~",
+    "…": "…",
+    "。": "。",
+    "、": "、",
+    "·": "·",
+}
 _ZHU = ("著名", "著作", "显著", "名著", "原著", "土著", "编著", "著称", "著者", "专著", "卓著", "遗著", "巨著", "合著", "著书", "著有")
 _SYMBOLS_KEPT = set("+<>=|~$^`")
 
@@ -59,7 +77,9 @@ def _t2s() -> OpenCC:
 
 def is_han(c: str) -> bool:
     """A Chinese character (unified ideographs, extensions and 〇)."""
-    return "\u4e00" <= c <= "\u9fff" or "\u3400" <= c <= "\u4dbf" or c in "〇々" or "\U00020000" <= c <= "\U0003ffff" or "\uf900" <= c <= "\ufaff"
+    if "\u4e00" <= c <= "\u9fff" or c in "〇々":
+        return True
+    return "\u3400" <= c <= "\u4dbf" or "\U00020000" <= c <= "\U0003ffff" or "\uf900" <= c <= "\ufaff"
 
 
 def language_of(text: str) -> Language:
@@ -72,7 +92,7 @@ def simplified(text: str) -> str:
     """Traditional characters made simple; the length never changes. 著 as a particle becomes 着."""
     if text.isascii():
         return text
-    out = _t2s().convert(text)
+    out: str = _t2s().convert(text)
     if len(out) != len(text):
         return text
     if "著" in out:

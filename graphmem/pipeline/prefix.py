@@ -52,9 +52,9 @@ class PrefixReader:
     def __init__(self, people: People, words: Phrases) -> None:
         self.people, self._words = people, words
 
-    def person_at(self, text: str, i: int, original: Callable[[int, int], str]) -> Person | None:
-        """The person named at text[i:], relatives of relatives and a following name included."""
-        word = self.people.words.at(text, i)
+    def person_at(self, text: str, i: int, original: Callable[[int, int], str], limit: int | None = None) -> Person | None:
+        """The person named at text[i:limit], relatives of relatives and a following name included."""
+        word = self.people.words.at(text, i, limit)
         if word is None or (word[0].isascii() and i and text[i - 1].isascii() and text[i - 1].isalnum()):
             return None
         role, end = self.people.roles[word], i + len(word)
@@ -118,14 +118,24 @@ class PrefixReader:
         return end
 
     def _han_name_end(self, text: str, at: int, full: bool = True) -> int:
-        if text[at] in "小老阿" and at + 1 < len(text) and is_han(text[at + 1]) and text[at + 1] not in _NO_NAME and self._words.at(text, at) is None:
+        if (
+            text[at] in "小老阿"
+            and at + 1 < len(text)
+            and is_han(text[at + 1])
+            and text[at + 1] not in _NO_NAME
+            and self._words.at(text, at) is None
+        ):
             return at + 2
         if full and text[at] in self.people.surnames and self._words.at(text, at) is None:
             for length in (3, 2):
                 if any(c in _NO_NAME for c in text[at + 1 : at + length]):
                     continue
                 rest = text[at + length : at + length + 1]
-                if at + length <= len(text) and (not rest or self._words.at(text, at + length)) and all(map(is_han, text[at : at + length])):
+                if (
+                    at + length <= len(text)
+                    and (not rest or self._words.at(text, at + length))
+                    and all(map(is_han, text[at : at + length]))
+                ):
                     return at + length
         return 0
 
@@ -135,6 +145,8 @@ class PrefixReader:
             if text[i] not in "小老阿" or (text[i + 1 : i + 2] not in _NICK and text[i + 1 : i + 2] not in self.people.surnames):
                 return None
             end = self._han_name_end(text, i, full=False)
+            if end and end < len(text) and is_han(text[end]) and self._words.at(text, end) is None and text[end] not in _AFTER_NAME:
+                return None
             return Person(f"person:{original(i, end)}", i, end) if end else None
         word = _latin_word(text, i)
         if word in self.people.given and original(i, i + 1).isupper() and (i == 0 or not text[i - 1].isalnum()):
@@ -156,8 +168,15 @@ class PrefixReader:
         word = self._words.at(text, start)
         return word is not None and start + len(word) > end
 
-    def read(self, text: str, end: int, masked: Sequence[Span], original: Callable[[int, int], str], start: int = 0,
-             mentions: Sequence[Mention] = ()) -> Before:
+    def read(
+        self,
+        text: str,
+        end: int,
+        masked: Sequence[Span],
+        original: Callable[[int, int], str],
+        start: int = 0,
+        mentions: Sequence[Mention] = (),
+    ) -> Before:
         """Account for text[start:end]; masked spans (times, places) count as explained."""
         people: list[Person] = []
         tags: dict[str, int] = {}
@@ -178,7 +197,7 @@ class PrefixReader:
             if word is None and text[i] in SKIPPED:
                 i += 1
                 continue
-            person = self.person_at(text, i, original) or self.lone_name(text, i, original)
+            person = self.person_at(text, i, original, end) or self.lone_name(text, i, original)
             if (name := solid.get(i, 0)) and name <= end and name - i > max(len(word or ""), person.end - i if person else 0):
                 left += text[i:name]
                 i = name
@@ -205,11 +224,45 @@ class PrefixReader:
         return Before(tuple(people), joined, tags, head, left, left_head, glued)
 
 
-_NAMES_OF_KIN = frozenset("mom mum dad mommy mummy daddy mama papa grandma grandpa granny nana gramps granddad grandad gran nan pop auntie".split())
+_NAMES_OF_KIN = frozenset(
+    "mom mum dad mommy mummy daddy mama papa grandma grandpa granny nana gramps granddad grandad gran nan pop auntie".split()
+)
 """English words of kin that need no "my"."""
 
-_ADJECTIVES = ("little ", "older ", "elder ", "younger ", "youngest ", "oldest ", "eldest ", "late ", "dear ", "own ", "big ", "twin ", "teenage ", "baby ", "new ", "good ",
-               "close ", "old ", "best ", "亲", "宝贝", "maternal ", "paternal ", "great ", "first ", "second ", "direct ", "former ", "current ")  # fmt: skip
+_ADJECTIVES = (
+    "little ",
+    "older ",
+    "elder ",
+    "younger ",
+    "youngest ",
+    "oldest ",
+    "eldest ",
+    "late ",
+    "dear ",
+    "own ",
+    "big ",
+    "twin ",
+    "teenage ",
+    "baby ",
+    "new ",
+    "good ",
+    "close ",
+    "old ",
+    "best ",
+    "亲",
+    "宝贝",
+    "maternal ",
+    "paternal ",
+    "great ",
+    "first ",
+    "second ",
+    "direct ",
+    "former ",
+    "current ",
+)
+_AFTER_NAME = frozenset("喜爱讨怕住在是有养开叫姓搬做当吃喝穿用买读上下考学患得对今去来毕属离结")
+"""Characters that a verb after a lone name begins with."""
+
 _NO_NAME = frozenset("我你他她它的都也不是在有了就很吃喝说对和跟把被从会要想能没这那")
 _NICK = frozenset("明红强丽军芳华伟敏静杰霞燕娟涛超波玲斌宇鹏飞琴美亮欣雪梅兰英玉虎")
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from graphmem.ontology import Ontology
 from graphmem.pipeline.recognise import Mention
-from graphmem.pipeline.rules import sections
-from graphmem.pipeline.speech import one_of
+from graphmem.pipeline.rules import lines, one_of, sections
 from graphmem.pipeline.values import Trims, Value, named, open_value, trimmed
 
 
@@ -30,18 +29,36 @@ class Route:
 def load_routes(path: Path, ontology: Ontology) -> tuple[Route, ...]:
     """Read packs/routes.yaml, in order of precedence. PackError on mistakes."""
     out: list[Route] = []
-    for entry in sections(path, ("routes",))["routes"].items():
+    for entry in sections(path, ("routes", "classes"))["routes"].items():
         got = entry.fields(("key", "types", "around", "shape", "verbs", "tag", "must_verb"), required=("key",))
         key = ontology.get(got["key"].text())
         if key is None:
             raise got["key"].fail(f"{got['key'].text()!r} is no key of the ontology")
         types = tuple(got["types"].text().split()) if "types" in got else key.types
-        out.append(Route(
-            key.name, () if types == ("none",) else types, one_of(got["around"]) if "around" in got else None, one_of(got["shape"]) if "shape" in got else None,
-            frozenset(got["verbs"].text().split()) if "verbs" in got else frozenset(), got["tag"].text() if "tag" in got else "",
-            got["must_verb"].flag() if "must_verb" in got else False,
-        ))  # fmt: skip
+        out.append(
+            Route(
+                key.name,
+                () if types == ("none",) else types,
+                one_of(got["around"]) if "around" in got else None,
+                one_of(got["shape"]) if "shape" in got else None,
+                frozenset(got["verbs"].text().split()) if "verbs" in got else frozenset(),
+                got["tag"].text() if "tag" in got else "",
+                got["must_verb"].flag() if "must_verb" in got else False,
+            )
+        )
     return tuple(out)
+
+
+def load_classes(path: Path, ontology: Ontology) -> dict[str, str]:
+    """Words that name a key (favourite tea, 最喜欢的颜色). PackError on mistakes."""
+    out: dict[str, str] = {}
+    entry = sections(path, ("routes", "classes"))["classes"]
+    for line, text in lines(entry):
+        key, *words = text.split()
+        if ontology.get(key) is None or not words:
+            raise entry.fail(f"line {line}: a class is written `key word word`")
+        out.update((word, key) for word in words)
+    return out
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +71,13 @@ class Routed:
     types: tuple[str, ...] = ()
 
 
-OPEN_KEY = {"eat": "food_preference", "drink": "drink_preference", "listen": "music_preference", "watch": "movie_preference", "read": "reading_preference"}
+OPEN_KEY = {
+    "eat": "food_preference",
+    "drink": "drink_preference",
+    "listen": "music_preference",
+    "watch": "movie_preference",
+    "read": "reading_preference",
+}
 """Where an open value goes by its verb; without one to `likes`."""
 
 
@@ -68,7 +91,8 @@ def route(text: str, span: tuple[int, int], mentions: Sequence[Mention], routes:
             continue
         found = named(text, a, b, r.types, mentions, trims)
         if found is not None and (not r.tag or (found.concept is not None and r.tag in found.concept.tags)):
-            return Routed(r.key, found, True, r.types)
+            whole = open_value(text, a, b, trims) if r.key == "likes" and text[a].isascii() and found.start > a else None
+            return Routed(r.key, whole or found, True, r.types)  # flea markets, not markets
         m = r.shape.search(text, a, b) if r.shape is not None else None
         if m is not None:
             x, y = m.span("v") if "v" in m.groupdict() and m["v"] is not None else m.span()

@@ -7,13 +7,17 @@ A rule is one line `pattern => options`. The pattern is a regular expression ove
   {o}       the object of a taste; its key is found by routes        {w}   the old value of a change
   {s}       where the subject stands when it follows the value
   {n}       an optional negation (counted)                           a blank is any blank; between Latin words it is needed
-Options: neg choose like change end slip whole bare past past_event key=NAME conf=0.9 subject=ROLE verb=HINT grounds=NAME; `two`: read over
-two clauses of a sentence; `titled`: the value is written with capitals; `compound`: unexplained characters before the value belong to it; `strict`: no unexplained word before it; `surname`: it begins with a Chinese surname; `weak`: yields to any other rule; `any`: an open object is a taste
-too; `loose`: words that nothing explains may stand before it; `undated`: times of the clause say nothing about it.
+Options: neg choose like change end slip whole bare past past_event key=NAME conf=0.9 subject=ROLE verb=HINT grounds=NAME check=NAME;
+`two`: read over two clauses of a sentence; `titled`: the value is written with capitals; `surname`: it begins with a Chinese
+surname; `given`: it is a given name;
+`weak`: yields to any other rule; `any`: an open object is a taste too; `undated`: times of the clause say nothing about it;
+`strict`: no unexplained word before it, and somebody is meant; `clean`: only the first; `loose`: such words may stand there;
+`compound`: unexplained characters before the value belong to it.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,12 +25,13 @@ from pathlib import Path
 
 import yaml
 
-from graphmem.errors import PackError
 from graphmem.packfile import Entry, fail, read_text
+from graphmem.pipeline.needs import required
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_FLAGS = frozenset("titled compound strict surname undated weak loose two neg choose like change end slip whole bare follow first past past_event any".split())
-_VALUES = frozenset("key conf subject verb grounds const".split())
+_FLAGS = frozenset("neg choose like change end slip whole bare past past_event any two weak".split())
+_FLAGS |= frozenset("titled surname given strict clean compound loose undated".split())
+_VALUES = frozenset("key conf subject verb grounds check".split())
 _SLOT = re.compile(r"\{(v|w)(\*|:[a-z_ *]+|=)?")
 SLOT_MAX = 40
 
@@ -37,7 +42,7 @@ class Rule:
 
     id: str
     key: str
-    regex: re.Pattern[str]
+    source: str
     needs: tuple[str, ...]
     flags: frozenset[str] = frozenset()
     options: Mapping[str, str] = field(default_factory=dict)
@@ -46,12 +51,33 @@ class Rule:
     exact: bool = False
     routed: bool = False
     order: int = 0
-    left: re.Pattern[str] | None = None
-    right: re.Pattern[str] | None = None
+    left_source: str = ""
+    right_source: str = ""
+
+    @property
+    def regex(self) -> re.Pattern[str]:
+        """The whole expression."""
+        return _compiled(self.source)
+
+    @property
+    def left(self) -> re.Pattern[str] | None:
+        """What stands before a name of the lexicon, tried up to where the name begins; None when the value stands inside a group."""
+        return _compiled(self.left_source) if self.left_source else None
+
+    @property
+    def right(self) -> re.Pattern[str] | None:
+        """What follows the name."""
+        return _compiled(self.right_source) if self.left_source else None
 
     @property
     def confidence(self) -> float:
         return float(self.options.get("conf", "0.97"))
+
+
+@functools.cache
+def _compiled(source: str) -> re.Pattern[str]:
+    """Compiled at first use: compiling all rules at the start would take most of a second."""
+    return re.compile(source)
 
 
 def sections(path: Path, allowed: tuple[str, ...] | None = None) -> dict[str, Entry]:
@@ -76,10 +102,26 @@ def lines(entry: Entry) -> Iterator[tuple[int, str]]:
             yield entry.line + shift + i, line
 
 
-def load_rules(path: Path, keys: frozenset[str]) -> tuple[Rule, ...]:
-    """All rules of a trigger pack in order. Sections: `macros`, and one per key or `taste`."""
+def one_of(entry: Entry, flags: int = 0) -> re.Pattern[str]:
+    """One expression out of a block of alternatives, a line each. PackError names the line."""
+    found: list[str] = []
+    for line, text in lines(entry):
+        try:
+            re.compile(text, flags)
+        except re.error as error:
+            raise entry.fail(f"line {line}: the expression does not compile: {error}") from error
+        found.append(text)
+    return re.compile("|".join(f"(?:{t})" for t in found), flags)
+
+
+def load_rules(path: Path, keys: frozenset[str], shared: Mapping[str, str], *, check: bool = True) -> tuple[Rule, ...]:
+    """All rules of a trigger pack in order. Sections: `macros` (on top of the shared ones), and one per key or `taste`.
+
+    `check` compiles every expression now; the packs of the package are checked by a test instead.
+    """
     found = sections(path)
-    macros = _macros(found["macros"]) if "macros" in found else {}
+    macros = {**shared, **(_macros(found["macros"]) if "macros" in found else {})}
+    pack = _Pack(str(path), macros, keys, check)
     out: list[Rule] = []
     for name, entry in found.items():
         if name == "macros":
@@ -87,8 +129,14 @@ def load_rules(path: Path, keys: frozenset[str]) -> tuple[Rule, ...]:
         if name != "taste" and name not in keys:
             raise entry.fail(f"{name!r} is no key of the ontology")
         for line, text in lines(entry):
-            out.append(_rule(str(path), line, text, name, macros, keys, len(out)))
+            out.append(_rule(pack, line, text, name, len(out)))
     return tuple(out)
+
+
+def load_units(path: Path) -> str:
+    """packs/units.yaml as one expression: every way to write a unit, longest first."""
+    words = {w for _, text in lines(sections(path, ("units",))["units"]) for w in text.split()}
+    return r"\ ?(?:" + "|".join(re.escape(w.replace("_", " ")) for w in sorted(words, key=lambda w: (-len(w), w))) + r")(?![a-z])"
 
 
 def _macros(entry: Entry) -> dict[str, str]:
@@ -101,41 +149,73 @@ def _macros(entry: Entry) -> dict[str, str]:
     return out
 
 
-def _rule(file: str, line: int, text: str, section: str, macros: Mapping[str, str], keys: frozenset[str], order: int) -> Rule:
+@dataclass(frozen=True, slots=True)
+class _Pack:
+    """What reading the lines of one pack needs."""
+
+    file: str
+    macros: Mapping[str, str]
+    keys: frozenset[str]
+    check: bool
+
+
+def _rule(pack: _Pack, line: int, text: str, section: str, order: int) -> Rule:
     pattern, _, tail = text.partition(" => ")
-    flags, options = _options(file, line, tail)
+    flags, options = _options(pack.file, line, tail)
     key = options.get("key", section)
-    if key != "taste" and key not in keys:
-        raise fail(file, line, f"{key!r} is no key of the ontology")
-    slot = _Slots(file, line, macros)
+    if key != "taste" and key not in pack.keys:
+        raise fail(pack.file, line, f"{key!r} is no key of the ontology")
+    slot = _Slots(pack.file, line, pack.macros)
     source = slot.compile(pattern.strip())
+    if pack.check:
+        _checked(pack.file, line, source)
+    needs = required(source)
+    if not needs and (slot.open or slot.exact or "(?P<v>" not in source):
+        raise fail(pack.file, line, "the pattern has neither a word that must stand in the text nor a value of the lexicon")
+    left, right = _halves(source, slot)
+    return Rule(
+        id=f"{section}.{Path(pack.file).stem.rpartition('.')[2]}.{line}",
+        key=key,
+        source=source,
+        needs=needs,
+        flags=flags,
+        options=options,
+        types=slot.types,
+        open=slot.open,
+        exact=slot.exact,
+        routed="(?P<o>" in source,
+        order=order,
+        left_source=left,
+        right_source=right,
+    )
+
+
+def _checked(file: str, line: int, source: str) -> None:
     try:
-        regex = re.compile(source)
+        re.compile(source)
     except re.error as error:
         raise fail(file, line, f"the pattern does not compile: {error}") from error
-    needs = required(source)
-    if not needs and (slot.open or slot.exact or not re.search(r"\(\?P<v>", source)):
-        raise fail(file, line, "the pattern has neither a word that must stand in the text nor a value of the lexicon")
-    return Rule(
-        id=f"{section}.{Path(file).stem.rpartition('.')[2]}.{line}", key=key, regex=regex, needs=needs, flags=flags, options=options,
-        types=slot.types, open=slot.open, exact=slot.exact, routed="o" in regex.groupindex, order=order,
-        **_halves(source, slot),
-    )  # fmt: skip
 
 
 FILLER = r"(?:一些|一点点?|点儿?|一种|一个|那种|这种|各种|所有|任何|的|a |an |the |some |any |my |all |his |her )?"
 """What may stand between a rule's words and a name of the lexicon."""
 
+_OPEN_SLOT = re.compile(r"\(\?P<v>\.\{1,\d+\}\??\)")
 
-def _halves(source: str, slot: _Slots) -> dict[str, re.Pattern[str] | None]:
-    """The expressions before and after the value, where a name of the lexicon is tried exactly; none when the value stands inside a group."""
-    m = re.search(r"\(\?P<v>\.\{1,\d+\}\??\)", source)
-    if m is None or slot.exact:
-        return {"left": None, "right": None}
-    try:
-        return {"left": re.compile(f"(?:{source[: m.start()]}){FILLER}\\Z"), "right": re.compile(source[m.end() :])}
-    except re.error:
-        return {"left": None, "right": None}
+
+def _halves(source: str, slot: _Slots) -> tuple[str, str]:
+    """The expressions before and after the value, where names of the lexicon are tried; empty when it is exact or stands in a group."""
+    m = _OPEN_SLOT.search(source)
+    if m is None or slot.exact or not _balanced(source[: m.start()]):
+        return "", ""
+    left = source[: m.start()].removesuffix(r"\b")  # a name has word borders, and \b fails at the end of a cut text
+    return f"(?:{left}){FILLER}\\Z", source[m.end() :]
+
+
+def _balanced(source: str) -> bool:
+    """Whether every group is closed."""
+    plain = re.sub(r"\\.|\[[^\]]+\]", "", source)
+    return plain.count("(") == plain.count(")")
 
 
 def _options(file: str, line: int, tail: str) -> tuple[frozenset[str], dict[str, str]]:
@@ -172,7 +252,7 @@ class _Slots:
                 out.append(self._slot(pattern[i + 1 : end], pattern[end + 1 :]))
                 i = end + 1
             elif c == " ":
-                out.append(r"\ +")
+                out.append("\\ " if pattern[i + 1 : i + 2] in ("?", "*") else r"\ +")
                 i += 1
             else:
                 out.append(c)
@@ -213,81 +293,3 @@ class _Slots:
             if spec.startswith(":"):
                 self.types = tuple(t for t in types if t != "*")
         return f"(?P<{name}>.{{1,{SLOT_MAX * 2}}}{lazy})"
-
-
-def required(source: str) -> tuple[str, ...]:
-    """Literals of which at least one stands in every text the expression matches; () when there is none."""
-    found, _ = _alternatives(source, 0)
-    return tuple(sorted(found)) if found and all(found) else ()
-
-
-Needs = frozenset[str] | None
-
-
-def _alternatives(s: str, i: int) -> tuple[Needs, int]:
-    branches: list[Needs] = []
-    best: Needs = None
-    run = ""
-    while i <= len(s):
-        c = s[i] if i < len(s) else ")"
-        if c in "|)":
-            branches.append(_better(best, run))
-            best, run = None, ""
-            if c == ")":
-                break
-            i += 1
-            continue
-        piece, literal, i = _piece(s, i)
-        optional = i < len(s) and (s[i] in "?*" or s.startswith("{0", i))
-        repeated = i < len(s) and (s[i] in "+{")
-        if i < len(s) and (s[i] in "?*+{"):
-            i = s.index("}", i) + 1 if s[i] == "{" else i + 1
-            if i < len(s) and s[i] == "?":
-                i += 1
-        if literal and not optional:
-            run += literal
-            if repeated:
-                best, run = _better(best, run), ""
-            continue
-        best, run = _better(best, run), ""
-        if piece and not optional:
-            best = piece if _worth(piece) > _worth(best) else best
-    if any(not b for b in branches):
-        return None, i + 1
-    merged: set[str] = set()
-    for b in branches:
-        merged |= b or set()
-    return frozenset(merged), i + 1
-
-
-def _piece(s: str, i: int) -> tuple[Needs, str, int]:
-    c = s[i]
-    if c == "(":
-        head = re.match(r"\((?:\?:|\?P<\w+>|\?=|\?!|\?<=|\?<!)?", s[i:])
-        look = head is not None and head[0] in ("(?=", "(?!", "(?<=", "(?<!")
-        needs, j = _alternatives(s, i + len(head[0] if head else "("))
-        return (None if look else needs), "", j
-    if c == "[":
-        j = s.index("]", i + 2)
-        return None, "", j + 1
-    if c == "\\":
-        literal = s[i + 1] if not s[i + 1].isalnum() else ""
-        return None, literal, i + 2
-    if c in ".^$":
-        return None, "", i + 1
-    return None, c, i + 1
-
-
-def _worth(needs: Needs) -> int:
-    return min(map(len, needs)) * 100 - len(needs) if needs else -1
-
-
-def _better(best: Needs, run: str) -> Needs:
-    run = run.strip()
-    if not run:
-        return best
-    mine = frozenset({run})
-    return mine if _worth(mine) > _worth(best) else best
-
-
-__all__ = ["PackError", "Rule", "lines", "load_rules", "required", "sections"]

@@ -7,12 +7,33 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphmem.memory import Reason
-from graphmem.packfile import Entry
-from graphmem.pipeline.rules import lines, sections
+from graphmem.pipeline.rules import one_of, sections
 from graphmem.pipeline.slice import Clause
 from graphmem.pipeline.words import Phrases, load_words
 
-ACTS = ("question", "question_word", "not_question", "hypothetical", "condition", "command", "instruction", "greeting", "smalltalk", "yes", "no", "about_user", "advice")
+ACTS = (
+    "question",
+    "question_word",
+    "not_question",
+    "hypothetical",
+    "condition",
+    "command",
+    "instruction",
+    "greeting",
+    "smalltalk",
+    "yes",
+    "no",
+    "about_user",
+    "advice",
+    "over",
+    "choosing",
+    "jest",
+    "slip",
+    "test",
+    "document",
+    "outgrown",
+    "professional",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +82,3 @@ def load_speech(path: Path) -> Speech:
     """Read packs/speech.yaml. PackError on mistakes."""
     fields = sections(path, ("words", *ACTS))
     return Speech(load_words(fields["words"]), {act: one_of(fields[act]) for act in ACTS})
-
-
-def one_of(entry: Entry) -> re.Pattern[str]:
-    """One expression out of a block of alternatives, a line each. PackError names the line."""
-    found: list[str] = []
-    for line, text in lines(entry):
-        try:
-            re.compile(text)
-        except re.error as error:
-            raise entry.fail(f"line {line}: the expression does not compile: {error}") from error
-        found.append(text)
-    return re.compile("|".join(f"(?:{t})" for t in found))

@@ -10,8 +10,10 @@ from pathlib import Path
 from graphmem.lexicon import Concept
 from graphmem.pipeline.normal import is_han
 from graphmem.pipeline.recognise import Mention
-from graphmem.pipeline.rules import sections
-from graphmem.pipeline.speech import one_of
+from graphmem.pipeline.rules import one_of, sections
+
+GENERIC_MAX = 6
+"""Generic words that may follow the head of a phrase."""
 
 LIST_MAX = 12
 """Items of one list."""
@@ -97,11 +99,16 @@ def named(text: str, a: int, b: int, types: Sequence[str], mentions: Sequence[Me
 
 
 def _head(text: str, end: int, b: int, trims: Trims) -> bool:
+    """Whether a name that ends here is the head of its phrase: what follows in Chinese is generic to its end, in English begins so."""
     rest = text[end:b].strip()
-    if not rest:
-        return True
-    m = trims.generic.match(rest)
-    return m is not None
+    for _ in range(GENERIC_MAX):
+        if not rest or not is_han(rest[0]):
+            break
+        m = trims.generic.match(rest)
+        if m is None:
+            return False
+        rest = rest[m.end() :].strip()
+    return not rest or trims.generic.match(rest) is not None
 
 
 def open_value(text: str, a: int, b: int, trims: Trims) -> Value | None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphmem.packfile import Entry
-from graphmem.pipeline.normal import is_han
 from graphmem.pipeline.rules import lines, sections
 
 _WORD = re.compile(r"(?:\\ |\S)+")
@@ -97,9 +96,14 @@ def load_people(path: Path) -> People:
         roles.setdefault(w, Role(f"person:{w}", "other"))
     words.add(roles, "person")
     return People(
-        words.close(), roles, _chains(fields["chains"]), frozenset(fields["male"].text().split()), frozenset(fields["female"].text().split()),
-        frozenset(fields["surnames"].text()), frozenset(fields["given"].text().split()),
-    )  # fmt: skip
+        words.close(),
+        roles,
+        _chains(fields["chains"]),
+        frozenset(fields["male"].text().split()),
+        frozenset(fields["female"].text().split()),
+        frozenset(fields["surnames"].text()),
+        frozenset(fields["given"].text().split()),
+    )
 
 
 def _chains(entry: Entry) -> dict[tuple[str, str], str]:
@@ -119,10 +123,3 @@ def load_words(entry: Entry) -> Phrases:
     for tag, field in entry.fields().items():
         words.add(split_words(field.text()), tag)
     return words.close()
-
-
-def han_name(text: str, i: int, people: People) -> int:
-    """Length of a Chinese name at text[i:] (小李, 老周, 陈小北), 0 if none. Nicknames take one character, full names up to three."""
-    if text[i : i + 1] in ("小", "老", "阿", "大") and text[i + 1 : i + 2] in people.surnames | frozenset("明红强丽军芳华伟敏静杰霞燕娟涛超波玲斌宇鹏飞琴美亮欣雪梅兰英玉") and is_han(text[i + 1]):
-        return 2
-    return 0

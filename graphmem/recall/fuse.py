@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from graphmem.memory import Language
 from graphmem.ports import LEXICAL, Candidate
@@ -83,7 +84,7 @@ def inherit(scores: Mapping[str, float], replies: Iterable[Reply]) -> dict[str, 
 
 def value_evidence(query: str, *values: str) -> float:
     """How far a question names a value, 0..1: 1 where it holds every term of one of `values` (a value and its aliases), less in part."""
-    asked = set(terms(query))
+    asked = _asked(query)
     best = 0.0
     for value in values:
         named = set(terms(value))
@@ -92,6 +93,12 @@ def value_evidence(query: str, *values: str) -> float:
         if named:
             best = max(best, PARTIAL * len(named & asked) / len(named))
     return best
+
+
+@lru_cache(maxsize=1)
+def _asked(query: str) -> frozenset[str]:
+    """The terms of the question at hand: every candidate of a recall is compared with the same one."""
+    return frozenset(terms(query))
 
 
 def calibrated(scores: Mapping[str, float], scales: Mapping[str, Callable[[float], float]], evidence: float = 0.0) -> float:

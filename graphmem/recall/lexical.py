@@ -62,7 +62,8 @@ def terms(text: str) -> list[str]:
     found: list[str] = []
     for match in _TERM.finditer(text):
         found.extend(_cjk(match["cjk"]) if match["cjk"] else _word(match["word"]))
-    found.extend(c for c in text if unicodedata.category(c) == "So")
+    if not text.isascii():
+        found.extend(c for c in text if unicodedata.category(c) == "So")
     return found
 
 
@@ -84,6 +85,8 @@ def _word(word: str) -> Iterator[str]:
 
 def _plain(word: str) -> str:
     """Without accents, only where the base letter is Latin: é → e, but й stays."""
+    if word.isascii():
+        return word
     out = []
     for c in word:
         base = unicodedata.normalize("NFD", c)[0]

@@ -138,10 +138,11 @@ class Recall:
         keys = tiering.keys if tiering.tier == "L2" or tiering.keys else tuple({m.key for m in gathered.told})
         ranked = rank(hits, now, self._room.settings.decay_days, keys, tiering.ckeys, threshold, subjects=tiering.subjects)
         ranked = within(ranked, ask.limit, ask.token_budget, guard)
+        told = ranked.hits
         warned = checks(ask.task, message, [*gathered.told, *gathered.ends], gathered.pending, self._room.lexicon, now)
-        confirmed = [h.memory for h in ranked.hits if ask.session_id and (h.memory.source.ref or "").startswith(f"{ask.session_id}/")]
+        confirmed = [h.memory for h in told if ask.session_id and (h.memory.source.ref or "").startswith(f"{ask.session_id}/")]
         short = short_term(message, history, confirmed, tiering.nth)
-        rules = instructions(ranked.hits)
+        rules = instructions(told)
         found = receipt(
             tiering.tier, tiering.trigger, ranked, gathered.dropped,
             at=now, degraded=gathered.degraded, session_id=ask.session_id, receipt_id=uuid7(),
@@ -150,11 +151,11 @@ class Recall:
         return Recalled(
             tier=tiering.tier,
             trigger=tiering.trigger,
-            memories=ranked.hits,
+            memories=told,
             short_term=short,
             checks=warned,
             instructions=rules,
-            prompt=pack(language, ranked.hits, gathered.pending, short, warned, rules),
+            prompt=pack(language, told, gathered.pending, short, warned, rules),
             pending=tuple(gathered.pending),
             degraded=gathered.degraded,
             receipt=found,

@@ -34,6 +34,11 @@ def tenant_key(master: bytes, tenant: str) -> bytes:
     return hmac.digest(extracted, b"tenant\x00" + tenant.encode() + b"\x01", hashlib.sha256)
 
 
+def archive_key(key: bytes) -> bytes:
+    """The 32-byte key of a tenant's archive, derived from the tenant's key: neither gives the other away."""
+    return hmac.digest(key, b"graphmem/archive/1", hashlib.sha256)
+
+
 def pseudonym(key: bytes, user: str) -> str:
     """HMAC-SHA256 of the exact user id (or session id) under a tenant key, 32 hex characters (128 bits)."""
     return hmac.digest(key, user.encode(), hashlib.sha256).hex()[:32]

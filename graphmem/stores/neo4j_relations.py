@@ -13,7 +13,8 @@ from neo4j import ManagedTransaction, Record
 from graphmem.cohorts import CohortAsk, Holder, Member, Then
 from graphmem.errors import ConflictError, RefusedError
 from graphmem.ids import uuid7
-from graphmem.memory import Standing as Vouched, from_ms
+from graphmem.memory import Standing as Vouched
+from graphmem.memory import from_ms
 from graphmem.ports import Operation
 from graphmem.relations import PATHS, DecideRelation, End, Hop, Path, Relating, Relation, RelationChange, RelationType, Standing, Walked
 from graphmem.scope import Scope, TenantScope
@@ -189,9 +190,8 @@ def _replayed(done: Done) -> Relation:
 
 
 def _path(found: Found) -> Path:
-    hops = tuple(
-        Hop(RelationType(h["type"]), h["from_mid"], h["to_mid"], float(h["weight"]), h["rid"]) for h in cast(list[dict[str, str]], found["hops"])
-    )
+    stored = cast(list[dict[str, str]], found["hops"])
+    hops = tuple(Hop(RelationType(h["type"]), h["from_mid"], h["to_mid"], float(h["weight"]), h["rid"]) for h in stored)
     return Path(tuple(cast(list[str], found["mids"])), hops)
 
 
@@ -201,7 +201,7 @@ def _member(found: Found) -> Member:
         mid=str(found["mid"]),
         subject=str(found["subject"]),
         value=cast(str | None, found["value"]),
-        standing=Vouched(str(found["standing"])),
+        standing=Vouched(str(found["standing"] or "stated")),
         since=from_ms(cast(int, found["since"])),
         place=str(found["place"]),
     )

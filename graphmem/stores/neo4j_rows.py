@@ -23,7 +23,7 @@ _ABSENT: Mapping[str, object] = {
 }
 """What an edge says by leaving a property out: a stored one costs every later read of the row a db hit. `observed_at` is `said_at`."""
 
-_MORE = ("owner_domain", "zone", "source_kind", "source_ref", "verified_by", "metadata", "evidence", "rowrev")
+_MORE = ("owner_domain", "zone", "source_kind", "source_ref", "verified_by", "metadata", "evidence", "rowrev", "related")
 
 
 def row_of(found: Mapping[str, object]) -> Row:

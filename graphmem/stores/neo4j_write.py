@@ -10,10 +10,12 @@ from graphmem.casework import Reads
 from graphmem.errors import ConflictError, RefusedError
 from graphmem.memory import Kind, from_ms
 from graphmem.ports import Operation
-from graphmem.relations import Linking, carried, linked, links
+from graphmem.relations import RELATED, Linking, carried, linked, links
 from graphmem.scope import Scope
 from graphmem.slot import slot_prefix
+from graphmem.stores.neo4j_archive import move, put_back
 from graphmem.stores.neo4j_base import Neo4j, UniqueFault
+from graphmem.stores.neo4j_lifecycle import purge
 from graphmem.stores.neo4j_rows import case_of, decision_of, new_pending, new_row, patch_of, pending_of, row_of
 from graphmem.validity import Row
 from graphmem.writing import Changes, Done, Known, NewTurn, Written
@@ -40,8 +42,7 @@ class Neo4jWriter:
                     raise ConflictError("the idempotency key was used for another request", code="idempotency_key_reused")
                 return Written(known, None, known.done.rev)
             changes = decide(known)
-            blanked = [ref for mid in changes.forgotten for ref in self._spans(tx, "blank_spans", scope, mid)]
-            blanked += [ref for mid in changes.restored for ref in self._spans(tx, "restore_spans", scope, mid)]
+            blanked = self._leaving(tx, scope, known, changes)
             applied = self._neo4j.run(tx, "apply", _apply(scope, operation, known, changes, blanked))
             if changes.proof is not None:
                 self._prove(tx, scope, changes.proof)
@@ -49,9 +50,22 @@ class Neo4jWriter:
 
         return self._once_more(work)
 
-    def _spans(self, tx: ManagedTransaction, query: str, scope: Scope, mid: str) -> list[str]:
-        found = self._neo4j.run(tx, query, {"tenant_id": scope.tenant, "user_id": scope.user, "mid": mid})
-        return list(found["refs"])
+    def _leaving(self, tx: ManagedTransaction, scope: Scope, known: Known, changes: Changes) -> list[str]:
+        """What is forgotten, comes back, is purged or archived, before anything new is written; refs of turns that read otherwise now."""
+        person = {"tenant_id": scope.tenant, "user_id": scope.user}
+        blanked: list[str] = []
+        if changes.forgotten:
+            mids = list(changes.forgotten)
+            blanked += self._neo4j.run(tx, "blank_spans", {**person, "mids": mids, "now": from_ms(known.now)})["refs"]
+        if changes.restored:
+            blanked += self._neo4j.run(tx, "restore_spans", {**person, "mids": list(changes.restored)})["refs"]
+        if changes.purge is not None:
+            purge(self._neo4j, tx, scope, changes.purge, known.now)
+        if changes.moved is not None:
+            move(self._neo4j, tx, scope, changes.moved)
+        if changes.returned:
+            put_back(self._neo4j, tx, scope, changes.returned)
+        return blanked
 
     def _prove(self, tx: ManagedTransaction, scope: Scope, case_id: str) -> None:
         """The proof is used up with the change it was for, or neither happens."""
@@ -94,16 +108,26 @@ def _known(record: Record) -> Known:
         slots=tuple(record["slots"]),
         rows=tuple(row_of(r) for r in record["rows"] if r["version"] is not None),
         rivals=tuple(row_of(r) for r in record["rivals"] if r["version"] is not None),
-        tops={slot: top for slot, top in record["tops"]},
+        tops=_tops(record["tops"]),
         pendings=tuple(pending_of(r) for r in record["pendings"]),
         done=None if done is None else Done(done["request_hash"], done["outcome"], done["rev"]),
     )
+
+
+def _tops(found: list[list[object]]) -> dict[str, int]:
+    """The highest version of each slot, what lies in the archive counted too."""
+    tops: dict[str, int] = {}
+    for slot, top in found:
+        tops[str(slot)] = max(tops.get(str(slot), 0), int(str(top)))
+    return tops
 
 
 def _apply(scope: Scope, operation: Operation, known: Known, changes: Changes, blanked: list[str]) -> dict[str, object]:
     new = [new_row(scope, changes, r) for r in changes.created] + [new_pending(scope, changes, p) for p in changes.pended]
     # rows sorted by concept, so that two users never wait for each other's concepts in turn
     new.sort(key=lambda n: (n["about"], str(n["source_id"])))
+    carrying, linking = carried(known, changes), linked(scope, changes.created, links())
+    _mark(new, {c.new for c in carrying if c.keep} | {x.mid for x in linking})
     kept = {str(ckey) for n in new for ckey in _list(n["about"])}
     patches = _patches(known, changes)
     turn, origin = changes.turn, changes.origin
@@ -122,6 +146,28 @@ def _apply(scope: Scope, operation: Operation, known: Known, changes: Changes, b
         "cases": [case_of(scope, operation.actor, known.now, c) for c in changes.cases],
         "sync": [_outbox(scope, operation, known, ref, kind) for ref, kind in _sync(known, changes, blanked)],
         "changes": [_change(scope, operation, known, changes)],
+        "carried": [{"old": c.old, "new": c.new, "at": from_ms(c.at), "keep": c.keep} for c in carrying],
+        "linked": [_linked(x) for x in linking],
+    }
+
+
+def _mark(new: list[dict[str, object]], mids: set[str]) -> None:
+    """New edges that take relations are marked as related, so that the next supersession looks for them."""
+    for n in new:
+        edge = n["edge"]
+        if isinstance(edge, dict) and edge["mid"] in mids:
+            edge[RELATED] = True
+
+
+def _linked(x: Linking) -> dict[str, object]:
+    return {
+        "type": x.type.value,
+        "mid": x.mid,
+        "ckey": x.ckey,
+        "prefix": x.prefix,
+        "outward": x.outward,
+        "at": from_ms(x.at),
+        "weight": x.weight,
     }
 
 
@@ -132,7 +178,13 @@ def _patches(known: Known, changes: Changes) -> list[dict[str, object]]:
     for row in changes.patched:
         old = before.get(row.mid, {})
         found.append({"mid": row.mid, "set": {k: v for k, v in patch_of(row).items() if k not in old or old[k] != v}})
+    # a row that takes current_slot comes after the one that gives it up: the database checks each step
+    found.sort(key=lambda p: _taking(p["set"]))
     return found + [{"mid": p.row.mid, "set": decision_of(p)} for p in changes.decided]
+
+
+def _taking(patch: object) -> bool:
+    return isinstance(patch, dict) and patch.get("current_slot") is not None
 
 
 def _change(scope: Scope, operation: Operation, known: Known, changes: Changes) -> dict[str, object]:
@@ -153,18 +205,6 @@ def _change(scope: Scope, operation: Operation, known: Known, changes: Changes) 
 def _outbox(scope: Scope, operation: Operation, known: Known, ref: str, kind: str) -> dict[str, object]:
     oid = f"{operation.op}:{ref}"
     return {"oid": oid, "ref": ref, "kind": kind, "tenant_id": scope.tenant, "user_id": scope.user, "pending_at": from_ms(known.now)}
-
-
-def _linked(x: Linking) -> dict[str, object]:
-    return {
-        "type": x.type.value,
-        "mid": x.mid,
-        "ckey": x.ckey,
-        "prefix": x.prefix,
-        "outward": x.outward,
-        "at": from_ms(x.at),
-        "weight": x.weight,
-    }
 
 
 def _list(value: object) -> list[object]:

@@ -11,6 +11,7 @@ from graphmem.answers import (
     BatchItem,
     FollowUpItem,
     Found,
+    History,
     Hit,
     Injected,
     Latest,
@@ -27,6 +28,7 @@ from graphmem.answers import (
     Stored,
     Trigger,
 )
+from graphmem.change import Change
 from graphmem.errors import NotFoundError
 from graphmem.memory import Kind, NotStored, Provenance, Reason, Standing, Status, Text2, Turn, Verdict
 from graphmem.scope import Scope
@@ -147,6 +149,25 @@ class StubGraphmem:
     def history(self, scope: Scope, mid: str) -> tuple[Memory, ...]:
         self._note("history", scope, mid)
         return (replace(MEMORY, mid="m-0", version=1), MEMORY)
+
+    def versions(self, scope: Scope, mid: str) -> History:
+        return History(self.history(scope, mid), 3)
+
+    def change(self, scope: Scope, mid: str, ask: Change, *, if_match: str | None = None) -> Remembered:
+        self._note("change", scope, (mid, ask, if_match))
+        return self.remembered
+
+    def retract(self, scope: Scope, mid: str) -> Memory:
+        self._note("retract", scope, mid)
+        return replace(MEMORY, status=Status.RETRACTED)
+
+    def undelete(self, scope: Scope, mid: str) -> Memory:
+        self._note("undelete", scope, mid)
+        return MEMORY
+
+    def forget_all(self, scope: Scope) -> int:
+        self._note("forget_all", scope, None)
+        return 7
 
     def latest(
         self, scope: Scope, key: str, *, subject: str | None = None, as_of: datetime | None = None, known_at: datetime | None = None

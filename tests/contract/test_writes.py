@@ -9,7 +9,7 @@ import pytest
 
 from graphmem.answers import MemoryFilter, Remember
 from graphmem.app import Graphmem
-from graphmem.errors import ConflictError, GraphmemError, InvalidInputError
+from graphmem.errors import ConflictError, InvalidInputError
 from graphmem.memory import Kind, Provenance, SourceKind, Status, Turn, Verdict
 from graphmem.scope import Scope
 from tests.graph_view import Edge, ago, census, changes, edges, waiting
@@ -148,7 +148,8 @@ def test_a_late_arrival_before_a_restatement_is_two_rows_and_the_restated_value_
     ]
     told = [[m.value for m in graphmem.latest(scope, "home_city", as_of=ago(days=d)).items] for d in (15, 7, 1)]
     assert told == [["Hangzhou"], ["Nanjing"], ["Hangzhou"]] and values(graphmem, scope, "home_city") == ["Hangzhou"]
-    assert graphmem.check(scope.tenant)[0].breaks == () or all("point" in b.kind for b in graphmem.check(scope.tenant)[0].breaks)
+    graphmem.drain()
+    assert graphmem.check(scope.tenant)[0].breaks == ()
 
 
 # --- the reversal window, opposition
@@ -263,9 +264,12 @@ def test_a_stale_expected_version_is_refused_and_the_right_one_passes(graphmem: 
 
 def test_the_first_use_of_an_open_key_fixes_its_kind_and_arity(graphmem: Graphmem, scope: Scope) -> None:
     graphmem.remember(scope, Remember("favourite_bench", "by the pond", kind=Kind.FACT, arity="one"))
-    for kind, arity in ((Kind.PREFERENCE, "one"), (Kind.FACT, "many")):
+    for other_shape in (
+        Remember("favourite_bench", "x", kind=Kind.PREFERENCE, arity="one"),
+        Remember("favourite_bench", "x", kind=Kind.FACT, arity="many"),
+    ):
         with pytest.raises(ConflictError) as refused:
-            graphmem.remember(scope, Remember("favourite_bench", "x", kind=kind, arity=arity))
+            graphmem.remember(scope, other_shape)
         assert refused.value.code == "key_shape"
     other = Scope(scope.tenant, "user-2")
     with pytest.raises(ConflictError):
@@ -369,7 +373,3 @@ def test_a_statement_under_the_confidence_to_be_stored_is_a_question_and_writes_
     asked = graphmem.remember(scope, Remember("home_city", "Hangzhou", confidence=0.5))
     assert asked.memory is None and asked.follow_up is not None and "Hangzhou" in asked.follow_up.question.en
     assert census(graphmem, scope.tenant) == {}
-
-
-def test_every_error_of_the_write_path_is_one_of_ours() -> None:
-    assert issubclass(InvalidInputError, GraphmemError) and issubclass(ConflictError, GraphmemError)

@@ -93,7 +93,7 @@ def test_lifetimes_and_decay_follow_the_kind(key: Key) -> None:
 
 def test_numbers_that_identify_a_person_are_identifiers_and_health_is_health() -> None:
     identifiers = {key.name for key in ONTOLOGY.keys if key.sensitivity == "identifier"}
-    assert identifiers == DUAL | {"email", "membership_number"}
+    assert identifiers == DUAL | {"email", "membership_number", "current_location"}
     health = {key.name for key in ONTOLOGY.keys if key.sensitivity == "health"}
     assert health >= SAFETY | {"surgery", "blood_type", "lab_reading", "health_state"}
     assert not identifiers & health

@@ -68,7 +68,9 @@ def killed_and_reopened(server: Neo4jServer, home: Path, seconds: float) -> None
         assert again.memory(Scope(tenant, acknowledged[-1][0]), acknowledged[-1][1]).mid == acknowledged[-1][1]
         settled(again, tenant)
         report = again.check(tenant)[0]
-        assert report.breaks == () and report.points == len([e for u in (0, 1) for e in edges(again, Scope(tenant, f"user-{u}")) if e.current])
+        assert report.breaks == () and report.points == len(
+            [e for u in (0, 1) for e in edges(again, Scope(tenant, f"user-{u}")) if e.current]
+        )
         assert report.memories >= len(acknowledged) > 0
 
 
@@ -94,9 +96,10 @@ def test_while_the_vector_store_is_away_a_memory_is_stored_read_and_found_and_ge
     """par-01. Another process holds the engine: as good as stopped for this one."""
     scope = Scope(new_tenant(), "user-1")
     ask = Remember("allergy", "花生", said_at=ago(days=1))
-    with open_graphmem(settings_for(neo4j_server, tmp_path), warm=False) as holder, open_graphmem(
-        settings_for(neo4j_server, tmp_path), warm=False
-    ) as g:
+    with (
+        open_graphmem(settings_for(neo4j_server, tmp_path), warm=False) as holder,
+        open_graphmem(settings_for(neo4j_server, tmp_path), warm=False) as g,
+    ):
         holder.index.ensure(scope.tenant)
         first = g.remember(scope, ask, key="once")
         assert first.verdict is Verdict.NEW
@@ -135,7 +138,7 @@ def test_while_the_graph_is_away_a_write_fails_leaves_no_vector_and_its_retry_is
     settings = Settings(home=own_home, neo4j_uri=server.uri, neo4j_password=SecretStr(server.password), embedders=("use",), lease_seconds=1)
     scope = Scope(new_tenant(), "user-1")
     ask = Remember("allergy", "peanut", said_at=ago(days=1))
-    with open_graphmem(settings, migrate=True) as g:
+    with open_graphmem(settings, migrate=True, warm=False) as g:
         g.remember(scope, Remember("hobby", "chess"))
         settled(g, scope.tenant)
         os.kill(server.pid, signal.SIGKILL)

@@ -182,7 +182,9 @@ def test_a_collection_of_another_size_is_refused_with_both_sizes_and_nothing_is_
     assert [h.memory.value for h in g.search(Scope(tenant, "user-1"), "chess").items] == ["chess"] and g.check(tenant)[0].clean
 
 
-def test_a_configured_size_that_contradicts_the_model_refuses_the_start_with_both_numbers(neo4j_server: Neo4jServer, tmp_path: Path) -> None:
+def test_a_configured_size_that_contradicts_the_model_refuses_the_start_with_both_numbers(
+    neo4j_server: Neo4jServer, tmp_path: Path
+) -> None:
     """dim-02."""
     settings = settings_for(neo4j_server, tmp_path).model_copy(update={"embedding_dimensions": {"use": 768}})
     with pytest.raises(ConfigurationError) as refused:

@@ -1,0 +1,80 @@
+"""Which words must stand in a text for an expression to match: the index that keeps most rules from being tried. Pure."""
+
+from __future__ import annotations
+
+import re
+
+
+def required(source: str) -> tuple[str, ...]:
+    """Literals of which at least one stands in every text the expression matches; () when there is none."""
+    found, _ = _alternatives(source, 0)
+    return tuple(sorted(found)) if found and all(found) else ()
+
+
+Needs = frozenset[str] | None
+
+
+def _alternatives(s: str, i: int) -> tuple[Needs, int]:
+    branches: list[Needs] = []
+    best: Needs = None
+    run = ""
+    while i <= len(s):
+        c = s[i] if i < len(s) else ")"
+        if c in "|)":
+            branches.append(_better(best, run))
+            best, run = None, ""
+            if c == ")":
+                break
+            i += 1
+            continue
+        piece, literal, i = _piece(s, i)
+        optional = i < len(s) and (s[i] in "?*" or s.startswith("{0", i))
+        repeated = i < len(s) and (s[i] in "+{")
+        if i < len(s) and (s[i] in "?*+{"):
+            i = s.index("}", i) + 1 if s[i] == "{" else i + 1
+            if i < len(s) and s[i] == "?":
+                i += 1
+        if literal and not optional:
+            run += literal
+            if repeated:
+                best, run = _better(best, run), ""
+            continue
+        best, run = _better(best, run), ""
+        if piece and not optional:
+            best = piece if _worth(piece) > _worth(best) else best
+    if any(not b for b in branches):
+        return None, i + 1
+    merged: set[str] = set()
+    for b in branches:
+        merged |= b or set()
+    return frozenset(merged), i + 1
+
+
+def _piece(s: str, i: int) -> tuple[Needs, str, int]:
+    c = s[i]
+    if c == "(":
+        head = re.match(r"\((?:\?:|\?P<\w+>|\?=|\?!|\?<=|\?<!)?", s[i:])
+        look = head is not None and head[0] in ("(?=", "(?!", "(?<=", "(?<!")
+        needs, j = _alternatives(s, i + len(head[0] if head else "("))
+        return (None if look else needs), "", j
+    if c == "[":
+        j = s.index("]", i + 2)
+        return None, "", j + 1
+    if c == "\\":
+        literal = s[i + 1] if not s[i + 1].isalnum() else ""
+        return None, literal, i + 2
+    if c in ".^$":
+        return None, "", i + 1
+    return None, c, i + 1
+
+
+def _worth(needs: Needs) -> int:
+    return min(map(len, needs)) * 100 - len(needs) if needs else -1
+
+
+def _better(best: Needs, run: str) -> Needs:
+    run = run.strip()
+    if not run:
+        return best
+    mine = frozenset({run})
+    return mine if _worth(mine) > _worth(best) else best

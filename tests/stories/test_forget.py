@@ -1,0 +1,368 @@
+"""Forgetting: unreadable from the commit on, on every path; back within 72 hours; gone after the purge. On the real graph and index."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from graphmem.answers import Ask, Memory, MemoryFilter, Remember
+from graphmem.app import Graphmem
+from graphmem.check import slot_breaks
+from graphmem.errors import ConflictError, NotFoundError
+from graphmem.memory import Status, Turn
+from graphmem.ports import COLLECTIONS, IndexQuery
+from graphmem.scope import Scope
+from tests.graph_view import ago, census, edges
+
+SAID = "我对花生过敏。我养了一只猫。"
+WORD = "花生"
+
+
+def held(g: Graphmem, scope: Scope, ask: Remember) -> Memory:
+    done = g.remember(scope, ask)
+    assert done.memory is not None
+    return done.memory
+
+
+def values(g: Graphmem, scope: Scope, key: str, **at: datetime) -> list[str | None]:
+    return [m.value for m in g.latest(scope, key, **at).items]
+
+
+def told(g: Graphmem, scope: Scope, text: str = SAID, turn: str = "1") -> dict[str, Memory]:
+    """Inject a turn; what it stored, by value."""
+    done = g.inject(scope, Turn(text, session_id="s", turn_id=turn))
+    return {str(s.memory.value): s.memory for s in done.stored}
+
+
+def sound(g: Graphmem, scope: Scope) -> None:
+    assert slot_breaks(scope.tenant, g.reader.history(scope)) == []
+
+
+def later(g: Graphmem, scope: Scope, hours: float) -> None:
+    """As if everything had been forgotten that much earlier."""
+    text = "MATCH (:User {tenant_id: $t})-[r]->(:Memory) SET r.tombstoned_at = r.tombstoned_at - duration({seconds: $s})"
+    g.neo4j.text(text, {"t": scope.tenant, "s": round(hours * 3600)})
+
+
+def written(g: Graphmem, tenant: str) -> str:
+    """Every property of every node and relationship of a tenant, as text."""
+    nodes = g.neo4j.text("MATCH (n) WHERE n.tenant_id = $t RETURN collect(properties(n)) AS p", {"t": tenant})
+    links = g.neo4j.text("MATCH (n)-[r]->() WHERE n.tenant_id = $t RETURN collect(properties(r)) AS p", {"t": tenant})
+    return json.dumps([nodes[0]["p"], links[0]["p"]], ensure_ascii=False, default=str)
+
+
+PATHS: dict[str, Callable[[Graphmem, Scope, Memory], object]] = {
+    "list": lambda g, s, m: g.memories(s),
+    "forgotten list": lambda g, s, m: g.memories(s, MemoryFilter(status=Status.TOMBSTONED)),
+    "past list": lambda g, s, m: g.memories(s, MemoryFilter(as_of=m.recorded_at, known_at=m.recorded_at)),
+    "known list": lambda g, s, m: g.memories(s, MemoryFilter(known_at=m.recorded_at)),
+    "latest": lambda g, s, m: g.latest(s, m.key),
+    "past latest": lambda g, s, m: g.latest(s, m.key, as_of=m.recorded_at, known_at=m.recorded_at),
+    "search": lambda g, s, m: g.search(s, "花生过敏"),
+    "recall": lambda g, s, m: g.recall(s, Ask("你还记得我对什么过敏吗？", tier="L2")),
+    "evidence": lambda g, s, m: g.recall(s, Ask("花生过敏", mode="evidence", limit=100)),
+    "short term": lambda g, s, m: g.recall(s, Ask("谢谢", session_id="s", tier="L1")),
+    "replayed turn": lambda g, s, m: g.inject(s, Turn(SAID, session_id="s", turn_id="1")).stored,
+    "timeline": lambda g, s, m: g.timeline(s),
+}
+
+
+def test_a_forgotten_memory_is_unreadable_at_once_on_every_path(graphmem: Graphmem, scope: Scope) -> None:
+    memory = told(graphmem, scope)[WORD]
+    told(graphmem, scope, "今天天气不错。", "2")
+    graphmem.drain()
+    told_before = {path: WORD in str(read(graphmem, scope, memory)) for path, read in PATHS.items()}
+    assert [path for path, found in told_before.items() if not found] == ["forgotten list"]
+    graphmem.forget(scope, memory.mid)
+    assert [path for path, read in PATHS.items() if WORD in str(read(graphmem, scope, memory))] == []
+    graphmem.drain()
+    assert [path for path, read in PATHS.items() if WORD in str(read(graphmem, scope, memory))] == []
+
+
+def test_a_forgotten_memory_has_no_id_any_more(graphmem: Graphmem, scope: Scope) -> None:
+    memory = told(graphmem, scope)[WORD]
+    graphmem.forget(scope, memory.mid)
+    for act in (graphmem.memory, graphmem.history, graphmem.forget, graphmem.retract, graphmem.confirm, graphmem.why):
+        with pytest.raises(NotFoundError):
+            act(scope, memory.mid)
+    with pytest.raises(NotFoundError):
+        graphmem.memory(scope, memory.mid, as_of=memory.recorded_at, known_at=memory.recorded_at)
+
+
+def test_after_the_drain_the_old_words_no_longer_find_the_turn(graphmem: Graphmem, scope: Scope) -> None:
+    memory = told(graphmem, scope)[WORD]
+    graphmem.drain()
+    query = IndexQuery(graphmem._pseudonym(scope), ["turn"], {}, text="花生过敏")
+    assert len(graphmem.index.search(scope.tenant, query)) == 1
+    graphmem.forget(scope, memory.mid)
+    graphmem.drain()
+    assert graphmem.index.search(scope.tenant, query) == []
+    cats = IndexQuery(graphmem._pseudonym(scope), ["turn"], {}, text="一只猫")
+    assert len(graphmem.index.search(scope.tenant, cats)) == 1
+    assert graphmem.index.count(scope.tenant, "fact") == 1
+
+
+def test_forgetting_one_memory_leaves_the_others_of_its_turn(graphmem: Graphmem, scope: Scope) -> None:
+    stored = told(graphmem, scope)
+    graphmem.forget(scope, stored.pop(WORD).mid)
+    assert {m.mid for m in graphmem.memories(scope).items} == {m.mid for m in stored.values()}
+    (turn,) = graphmem.reader.turns(scope, "s")
+    assert WORD not in turn.text and "我养了一只猫" in turn.text and len(turn.text) == len(SAID)
+
+
+def test_no_older_value_comes_back_and_the_forgotten_row_keeps_its_opposition(graphmem: Graphmem, scope: Scope) -> None:
+    held(graphmem, scope, Remember("home_city", "Bergen"))
+    oslo = held(graphmem, scope, Remember("home_city", "Oslo"))
+    held(graphmem, scope, Remember("food_preference", "mint", polarity="-", said_at=ago(days=9)))
+    liked = held(graphmem, scope, Remember("food_preference", "mint", said_at=ago(days=2)))
+    for memory in (oslo, liked):
+        graphmem.forget(scope, memory.mid)
+    assert values(graphmem, scope, "home_city") == [] and values(graphmem, scope, "food_preference") == []
+    for hours in (73, 0):
+        later(graphmem, scope, hours)
+        graphmem.sweep(scope.tenant)
+        assert values(graphmem, scope, "home_city") == [] and values(graphmem, scope, "food_preference") == []
+        sound(graphmem, scope)
+
+
+def test_a_forgotten_plan_keeps_its_place_until_it_is_due(graphmem: Graphmem, scope: Scope) -> None:
+    held(graphmem, scope, Remember("employer", "Mill"))
+    plan = held(graphmem, scope, Remember("employer", "Forge", valid_from=ago(days=-5)))
+    graphmem.forget(scope, plan.mid)
+    assert values(graphmem, scope, "employer") == ["Mill"]
+    assert values(graphmem, scope, "employer", as_of=ago(days=-6)) == []
+    assert any("planned_slot" in e.edge for e in edges(graphmem, scope))
+
+
+@pytest.mark.parametrize("decided", [None, "reject", "confirm"])
+def test_a_pending_memory_can_be_forgotten_open_or_decided(graphmem: Graphmem, scope: Scope, decided: str | None) -> None:
+    told(graphmem, scope, "我喜欢爵士乐。")
+    done = graphmem.inject(scope, Turn("我不喜欢爵士乐。", session_id="s", turn_id="2"))
+    waits = done.pending[0].memory
+    if decided is not None:
+        getattr(graphmem, decided)(scope, waits.mid)
+    graphmem.forget(scope, waits.mid)
+    assert graphmem.memories(scope).pending == ()
+    for status in Status:
+        assert waits.mid not in {m.mid for m in graphmem.memories(scope, MemoryFilter(status=status)).items}
+    with pytest.raises(NotFoundError):
+        graphmem.memory(scope, waits.mid)
+    later(graphmem, scope, 73)
+    graphmem.sweep(scope.tenant)
+    assert waits.mid not in {e.mid for e in edges(graphmem, scope)}
+    sound(graphmem, scope)
+
+
+def test_a_confirmed_memory_takes_the_pending_one_it_came_from_along(graphmem: Graphmem, scope: Scope) -> None:
+    told(graphmem, scope, "我喜欢爵士乐。")
+    waits = graphmem.inject(scope, Turn("我不喜欢爵士乐。", session_id="s", turn_id="2")).pending[0].memory
+    confirmed = graphmem.confirm(scope, waits.mid).memory
+    assert confirmed is not None
+    graphmem.forget(scope, confirmed.mid)
+    with pytest.raises(NotFoundError):
+        graphmem.memory(scope, waits.mid)
+
+
+def test_forgetting_with_a_stale_etag_forgets_nothing(graphmem: Graphmem, scope: Scope) -> None:
+    memory = held(graphmem, scope, Remember("employer", "Mill"))
+    with pytest.raises(ConflictError):
+        graphmem.forget(scope, memory.mid, if_match="v9-9")
+    assert values(graphmem, scope, "employer") == ["Mill"]
+
+
+# --- back
+
+
+def test_within_72_hours_the_same_row_and_version_come_back_with_their_words(graphmem: Graphmem, scope: Scope) -> None:
+    memory = told(graphmem, scope)[WORD]
+    graphmem.forget(scope, memory.mid)
+    later(graphmem, scope, 71.9)
+    graphmem.sweep(scope.tenant)
+    back = graphmem.undelete(scope, memory.mid)
+    assert (back.mid, back.version, back.value, back.status, back.recorded_at) == (memory.mid, 1, WORD, Status.ACTIVE, memory.recorded_at)
+    assert graphmem.reader.turns(scope, "s")[0].text == SAID
+    graphmem.drain()
+    assert graphmem.search(scope, "花生过敏").items[0].memory.mid == memory.mid
+    sound(graphmem, scope)
+
+
+def test_after_72_hours_it_is_not_found_purged_or_not(graphmem: Graphmem, scope: Scope) -> None:
+    memory = told(graphmem, scope)[WORD]
+    graphmem.forget(scope, memory.mid)
+    later(graphmem, scope, 72)
+    for _ in range(2):
+        with pytest.raises(NotFoundError):
+            graphmem.undelete(scope, memory.mid)
+        graphmem.sweep(scope.tenant)
+
+
+def test_what_comes_back_is_current_only_if_nothing_newer_holds(graphmem: Graphmem, scope: Scope) -> None:
+    old = held(graphmem, scope, Remember("home_city", "Bergen"))
+    graphmem.forget(scope, old.mid)
+    held(graphmem, scope, Remember("home_city", "Oslo"))
+    assert graphmem.undelete(scope, old.mid).status is Status.SUPERSEDED
+    assert values(graphmem, scope, "home_city") == ["Oslo"]
+    with pytest.raises(NotFoundError):
+        graphmem.undelete(scope, old.mid)
+    sound(graphmem, scope)
+
+
+# --- gone
+
+
+def purge(g: Graphmem, scope: Scope) -> None:
+    later(g, scope, 73)
+    assert g.sweep(scope.tenant).purged > 0
+    assert g.sweep(scope.tenant).purged == 0
+
+
+def test_after_the_purge_no_property_of_the_graph_holds_the_words(graphmem: Graphmem, scope: Scope) -> None:
+    memory = told(graphmem, scope)[WORD]
+    open_value = held(graphmem, scope, Remember("secret_project", "Operation Teacup", kind=memory.kind, arity="many", metadata={"a": "Teacup"}))
+    for mid in (memory.mid, open_value.mid):
+        graphmem.forget(scope, mid)
+    purge(graphmem, scope)
+    stays = written(graphmem, scope.tenant)
+    assert all(word not in stays for word in (WORD, "peanut", "Teacup", "teacup"))
+    assert {e.value for e in edges(graphmem, scope)} == {"猫"}
+    graphmem.drain()
+    assert graphmem.check(scope.tenant)[0].breaks == ()
+
+
+def test_a_concept_goes_with_its_last_memory_and_stays_while_another_user_has_one(graphmem: Graphmem, scope: Scope) -> None:
+    other = Scope(scope.tenant, "user-2")
+    mine = [held(graphmem, scope, Remember("hobby", hobby)) for hobby in ("glass blowing", "chess")]
+    held(graphmem, other, Remember("hobby", "chess"))
+    for memory in mine:
+        graphmem.forget(scope, memory.mid)
+    purge(graphmem, scope)
+    assert census(graphmem, scope.tenant)["Concept"] == 1
+    assert "glass" not in written(graphmem, scope.tenant)
+    assert values(graphmem, other, "hobby") == ["chess"]
+
+
+def test_a_purged_row_between_remembered_ones_keeps_its_place_and_loses_its_name(graphmem: Graphmem, scope: Scope) -> None:
+    held(graphmem, scope, Remember("home_city", "Bergen", said_at=ago(days=30)))
+    oslo = held(graphmem, scope, Remember("home_city", "Kirkenes", said_at=ago(days=20)))
+    held(graphmem, scope, Remember("home_city", "Tromsø", said_at=ago(days=10)))
+    graphmem.forget(scope, oslo.mid)
+    purge(graphmem, scope)
+    assert "irkenes" not in written(graphmem, scope.tenant)
+    assert [e.version for e in edges(graphmem, scope)] == [1, 2, 3]
+    assert values(graphmem, scope, "home_city", as_of=ago(days=15)) == []
+    assert values(graphmem, scope, "home_city", as_of=ago(days=25)) == ["Bergen"]
+    sound(graphmem, scope)
+    held(graphmem, scope, Remember("home_city", "Oslo"))
+    sound(graphmem, scope)
+
+
+def test_once_nothing_of_a_slot_is_remembered_its_empty_rows_go_too(graphmem: Graphmem, scope: Scope) -> None:
+    first, second = (held(graphmem, scope, Remember("home_city", city, said_at=ago(days=d))) for city, d in (("Bergen", 9), ("Oslo", 5)))
+    graphmem.forget(scope, second.mid)
+    purge(graphmem, scope)
+    assert len(edges(graphmem, scope)) == 2
+    graphmem.forget(scope, first.mid)
+    purge(graphmem, scope)
+    assert edges(graphmem, scope) == []
+    again = held(graphmem, scope, Remember("home_city", "Oslo"))
+    assert again.version == 1
+    sound(graphmem, scope)
+
+
+def test_what_else_was_taken_from_the_very_words_keeps_its_value_and_not_the_clause(graphmem: Graphmem, scope: Scope) -> None:
+    stored = told(graphmem, scope, "I like jazz and opera.")
+    if len(stored) < 2:
+        pytest.fail(f"the sentence was meant to hold two likings: {stored}")
+    gone, kept = sorted(stored)
+    graphmem.forget(scope, stored[gone].mid)
+    purge(graphmem, scope)
+    assert gone.lower() not in written(graphmem, scope.tenant).lower()
+    assert graphmem.memory(scope, stored[kept].mid).value == kept
+
+
+# --- everything of a user
+
+
+def counts(g: Graphmem, scope: Scope) -> dict[str, Any]:
+    return {
+        "values": sorted(str(m.value) for m in g.memories(scope).items),
+        "history": [[h.version for h in g.history(scope, m.mid)] for m in g.memories(scope).items],
+        "points": sorted(h.ref for c in COLLECTIONS[:3] for h in g.index.ids(scope.tenant, c, g._pseudonym(scope)).items),
+        "edges": sorted(e.mid for e in edges(g, scope) if "tombstoned_at" not in e.edge),
+    }
+
+
+def test_forgetting_everything_of_one_user_leaves_every_other_user_as_they_were(graphmem: Graphmem, scope: Scope) -> None:
+    other = Scope(scope.tenant, "user-10")
+    for who in (scope, other):
+        for text in ("我对花生过敏。", "我住在南京。", "我养了一只猫。"):
+            graphmem.inject(who, Turn(text, session_id="s", turn_id=text))
+    graphmem.drain()
+    before = counts(graphmem, other)
+    assert len(before["points"]) == 3
+    assert graphmem.forget_all(scope) == 3
+    graphmem.drain()
+    assert counts(graphmem, scope) == {"values": [], "history": [], "points": [], "edges": []}
+    assert counts(graphmem, other) == before
+    assert graphmem.forget_all(scope) == 0
+    purge(graphmem, scope)
+    assert edges(graphmem, scope) == []
+    assert graphmem.check(scope.tenant)[0].breaks == ()
+
+
+def test_forgetting_everything_takes_pending_past_planned_and_retracted_ones_along(graphmem: Graphmem, scope: Scope) -> None:
+    told(graphmem, scope, "我喜欢爵士乐。")
+    graphmem.inject(scope, Turn("我不喜欢爵士乐。", session_id="s", turn_id="2"))
+    held(graphmem, scope, Remember("employer", "Mill"))
+    wrong = held(graphmem, scope, Remember("employer", "Forge"))
+    graphmem.retract(scope, wrong.mid)
+    held(graphmem, scope, Remember("home_city", "Oslo", valid_from=ago(days=-9)))
+    held(graphmem, scope, Remember("current_city", "Oslo", said_at=ago(days=60)))
+    graphmem.forget_all(scope)
+    for status in (None, *Status):
+        page = graphmem.memories(scope, MemoryFilter(status=status))
+        assert (page.items, page.pending) == ((), ())
+    sound(graphmem, scope)
+    assert values(graphmem, scope, "home_city", as_of=ago(days=-10)) == []
+
+
+@pytest.mark.long
+def test_a_thousand_memories_among_two_hundred_thousand_are_forgotten_in_five_seconds(graphmem: Graphmem, scope: Scope) -> None:
+    rows = """
+      UNWIND range(0, 199) AS n
+      CREATE (u:User {tenant_id: $t, user_id: 'other-' + n, rev: 1, at: datetime()})
+      WITH u, n UNWIND range(0, 999) AS i
+      WITH u, n, i, 'm' + n + '-' + i AS mid, '1|' + $t + '|other-' + n + '|F|hobby|self|text:' + i AS slot
+      CREATE (u)-[:FACT {mid: mid, slot: slot, thing: slot, key: 'hobby', ckey: 'text:' + i, subject: 'self', polarity: '+', version: 1,
+        said_at: datetime(), valid_from: datetime(), recorded_at: datetime(), confidence: 1.0, until: 253402300799999, current_slot: slot}]->
+        (:Memory {tenant_id: $t, user_id: 'other-' + n, mid: mid, value: '' + i})
+    """
+    graphmem.neo4j.text(rows.replace("range(0, 199)", "range(0, 99)"), {"t": scope.tenant})
+    graphmem.neo4j.text(rows.replace("range(0, 199)", "range(100, 199)"), {"t": scope.tenant})
+    mine = rows.replace("UNWIND range(0, 199) AS n\n      CREATE (u:User {tenant_id: $t, user_id: 'other-' + n, rev: 1, at: datetime()})",
+                        "MERGE (u:User {tenant_id: $t, user_id: 'other-x'}) WITH u, 'x' AS n")  # fmt: skip
+    graphmem.neo4j.text(mine, {"t": scope.tenant})
+    user = Scope(scope.tenant, "other-x")
+    began = time.monotonic()
+    assert graphmem.forget_all(user) == 1000
+    assert time.monotonic() - began < 5
+    assert graphmem.memories(user).total == 0
+    later(graphmem, scope, 73)
+    graphmem.sweep(scope.tenant)
+    assert edges(graphmem, user) == []
+    assert graphmem.memories(Scope(scope.tenant, "other-7")).total == 1000
+    graphmem.wipe(scope.tenant)
+
+
+def test_the_sweep_of_one_tenant_leaves_the_others_alone(graphmem: Graphmem, scope: Scope) -> None:
+    other = Scope(f"{scope.tenant}-2", scope.user)
+    for who in (scope, other):
+        graphmem.forget(who, held(graphmem, who, Remember("hobby", "chess")).mid)
+        later(graphmem, who, timedelta(days=4).total_seconds() / 3600)
+    purge_one = graphmem.sweep(scope.tenant).purged
+    assert (purge_one, len(edges(graphmem, scope)), len(edges(graphmem, other))) == (1, 0, 1)
