@@ -75,7 +75,7 @@ def change_memory(call: Called, mid: Segment, body: ChangeIn, response: Response
     vouches(call.scope, body.verified_by)
     with precondition(tag):
         done = accepted(call.graphmem.change(call.scope, mid, ask, if_match=tag))
-    response.status_code = 202 if remembered_status(done) == 202 and done.supersedes is None else 200
+    response.status_code = 202 if remembered_status(done) == 202 else 200
     if done.memory is not None:
         mark(response, done.memory)
         response.headers["Content-Location"] = f"{call.base}/memories/{quote(done.memory.mid, safe='')}"

@@ -15,6 +15,7 @@ from typing import Self
 import platformdirs
 
 from graphmem import __version__, jars, localdb
+from graphmem.ages import Ages
 from graphmem.answers import (
     Ask,
     BatchItem,
@@ -33,7 +34,7 @@ from graphmem.answers import (
     Remembered,
     Trigger,
 )
-from graphmem.archive import Ages, Archive, Archived, Segment
+from graphmem.archive import Archive, Archived, Segment
 from graphmem.cases import DeviceEnrolled, Proof, ReviewCase, ReviewDecided, ReviewPage, TotpEnrolled
 from graphmem.change import Change, Changer
 from graphmem.check import Checker, CheckReport
@@ -43,6 +44,7 @@ from graphmem.errors import ConfigurationError, GraphmemError, InvalidInputError
 from graphmem.explain import Timeline, Why
 from graphmem.forgetting import Forgetting
 from graphmem.lifecycle import Lifecycle, Swept
+from graphmem.marks import Marks
 from graphmem.memory import Kind, Turn, to_ms, utc
 from graphmem.ontology import Ontology
 from graphmem.pipeline.inject import Injector
@@ -74,6 +76,7 @@ from graphmem.stores.neo4j_relations import Neo4jRelations
 from graphmem.stores.neo4j_review import Neo4jReviews
 from graphmem.stores.neo4j_write import Neo4jWriter
 from graphmem.stores.qdrant_edge import EdgeIndex
+from graphmem.sweeping import Sweeping
 from graphmem.timeline import TimelineQuery, Timelines
 
 BATCH_MAX = 500
@@ -95,6 +98,7 @@ class Graphmem:
         self.settings = settings
         self.neo4j, self.index, self._embedders, self._master = neo4j, index, embedders, master
         self.room = Room(settings)
+        self.room.marks = Marks(home_of(settings) / "marks", self._pseudonym)
         self.reader, self.writer = Neo4jReader(neo4j), Neo4jWriter(neo4j)
         self.outbox = Neo4jOutbox(neo4j, self.room.ontology)
         self._names = [e.name for e in embedders]
@@ -105,6 +109,7 @@ class Graphmem:
         self._changer = Changer(self.room, self.writer, self.reader, self._keeper, self._shape)
         self._shelf, self._vault = Neo4jShelf(neo4j), FileVault(home_of(settings), master)
         self._archive = Archive(self.room, self.writer, self.reader, self._shelf, self._vault, _ages(settings))
+        self._sweeping = Sweeping(self.sweep, settings.sweep_seconds)
         self._forgetting = Forgetting(
             self.room, self.writer, self.reader, lambda scope: self._archive.forget(scope, partial(self._shelf.forget, scope))
         )
@@ -127,7 +132,7 @@ class Graphmem:
 
     def close(self) -> None:
         """Stop the background work, store what waits, let go of the stores. Twice is fine."""
-        self.projection.stop()
+        self.stop_background()
         self._after.stop()
         close = getattr(self.index, "close", None)
         if close is not None:
@@ -344,12 +349,15 @@ class Graphmem:
     # --- service
 
     def ready(self) -> Readiness:
-        """Stores, migrations and dimensions, each with what to do."""
-        checks = [("neo4j", self._try(self.neo4j.ping)), ("migrations", self._try(lambda: migrations.verify(self.neo4j)))]
-        checks += [("index", self._try(self.index.health))]
-        return Readiness(
-            all(not words for _, words in checks if _ != "index"), tuple((name, not words, words or "ok") for name, words in checks)
-        )
+        """Stores, migrations and dimensions, each with what to do. An index that is away only degrades; one that does not fit refuses."""
+        checks = [
+            ("neo4j", self._try(self.neo4j.ping), True),
+            ("migrations", self._try(lambda: migrations.verify(self.neo4j)), True),
+            ("dimensions", self._try(lambda: verify_index(self.index)), True),
+            ("index", self._try(self.index.health), False),
+        ]
+        fit = all(not words for _, words, needed in checks if needed)
+        return Readiness(fit, tuple((name, not words, words or "ok") for name, words, _ in checks))
 
     @staticmethod
     def _try(act: Callable[[], None]) -> str:
@@ -376,9 +384,12 @@ class Graphmem:
         return self.projection.drain(max_seconds)
 
     def start_background(self) -> None:
+        """Project and sweep in threads of their own."""
         self.projection.start()
+        self._sweeping.start()
 
     def stop_background(self) -> None:
+        self._sweeping.stop()
         self.projection.stop()
 
     def reindex(self, tenant: str, progress: Callable[[int, int], None] | None = None) -> int:
@@ -534,10 +545,23 @@ def open_index(settings: Settings, dimensions: Mapping[str, int]) -> CandidateIn
     return ServerIndex(settings.qdrant_url, secret.get_secret_value() if secret else None, dimensions)
 
 
-def open_graphmem(settings: Settings | None = None, *, migrate: bool | None = None, warm: bool = True) -> Graphmem:
+def verify_index(index: CandidateIndex) -> None:
+    """Raise ConfigurationError where stored collections were made for other embedders; an index that is away is no reason not to start."""
+    verify: Callable[[], None] | None = getattr(index, "verify", None)
+    if verify is not None:
+        try:
+            verify()
+        except UnavailableError:
+            return
+
+
+def open_graphmem(
+    settings: Settings | None = None, *, migrate: bool | None = None, warm: bool = True, check_index: bool = True
+) -> Graphmem:
     """Connect everything. Without GRAPHMEM_NEO4J_URI a Neo4j of one's own is brought up and its migrations are run.
 
     Raises ConfigurationError when stores, migrations or dimensions do not fit together, UnavailableError when Neo4j does not answer.
+    warm False leaves plans and packs to the first call; check_index False starts over an index that `reindex` is to mend.
     """
     settings = settings or Settings()
     home = home_of(settings)
@@ -552,6 +576,8 @@ def open_graphmem(settings: Settings | None = None, *, migrate: bool | None = No
         if warm:
             neo4j.explain_all()
         index = open_index(settings, dimensions)
+        if check_index:
+            verify_index(index)
         made = Graphmem(settings, neo4j, index, embedders, keys.load_master(home))
         if warm:
             made.room.extractor  # noqa: B018 - packs are read now: a bad one refuses the start and not the first turn

@@ -13,16 +13,16 @@ from datetime import datetime
 from itertools import groupby
 from typing import Protocol
 
+from graphmem.ages import Ages, movable
 from graphmem.casework import Reads
 from graphmem.errors import ConflictError, NotFoundError
 from graphmem.ids import uuid7
 from graphmem.memory import Kind
 from graphmem.ports import MemoryReader, MemoryWriter, Operation
-from graphmem.purge import gone, precede, silences
 from graphmem.room import Room
 from graphmem.scope import Scope
 from graphmem.slot import operation_id
-from graphmem.validity import Ledger, Ms, Row, lapses
+from graphmem.validity import Ms, Row
 from graphmem.writing import Changes, Known, Moved, Origin, book_of
 
 SEGMENT_ROWS = 500
@@ -32,14 +32,6 @@ Record = Mapping[str, object]
 """Everything of one memory as it must come back: kind, edge, node, about, sources, links; JSON values only."""
 
 ORIGIN = Origin("archive", "event", None, None, "archive", "UTC")
-
-
-@dataclass(frozen=True, slots=True)
-class Ages:
-    """How long after its end a superseded row, and after its expiry an expired one, stays in the graph."""
-
-    superseded: Ms
-    expired: Ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,41 +109,6 @@ class Shelf(Protocol):
         ...
 
     def rows(self, records: Sequence[Record]) -> list[Row]: ...
-
-
-def movable(rows: Sequence[Row], now: Ms, ages: Ages) -> list[Row]:
-    """The rows that may leave: the lowest versions of a slot, old enough, before everything that stays, silencing nothing.
-
-    rows: all of a user, or of some slots and everything about their things.
-    """
-    ledger = Ledger(rows)
-    found: list[Row] = []
-    for slot in sorted(ledger.by_slot):
-        ordered = sorted(ledger.by_slot[slot], key=lambda r: r.version)
-        cut = next((n for n in range(len(ordered)) if not _old(ordered[n], ledger, now, ages)), len(ordered))
-        found += next((ordered[:n] for n in range(cut, 0, -1) if _apart(ordered[:n], ordered[n:], ledger, now)), [])
-    return found
-
-
-def _apart(first: Sequence[Row], rest: Sequence[Row], ledger: Ledger, now: Ms) -> bool:
-    """Without these rows nothing else is answered otherwise: they come before the rest of their slot and silence no other memory."""
-    leaving = {r.mid for r in first}
-    return precede(first, rest) and not any(
-        silences(r, [x for x in ledger.by_thing[r.thing] if x.mid not in leaving], now) for r in first
-    )
-
-
-def _old(row: Row, ledger: Ledger, now: Ms, ages: Ages) -> bool:
-    """Whether a row was over long enough ago. What holds or is planned is not, and no fact ever is."""
-    if row.kind is Kind.FACT or row.current or row.planned or row.valid_from > now:
-        return False
-    if row.tombstoned_at is not None:
-        return gone(row, now)
-    if row.retracted_at is not None:
-        return row.retracted_at <= now - ages.superseded
-    until, _ = ledger.end(row, now)
-    end = lapses(row, now)
-    return until <= now - ages.superseded or (end is not None and end <= now - ages.expired)
 
 
 class Archive:
@@ -318,4 +275,4 @@ def _reads(rows: Sequence[Row]) -> Reads:
     return Reads(slots, things, {}, since=None, whole=True)
 
 
-__all__ = ["Ages", "Archive", "Archived", "Record", "Segment", "Shelf", "Vault", "mid_of", "movable"]
+__all__ = ["Archive", "Archived", "Record", "Segment", "Shelf", "Vault", "mid_of"]

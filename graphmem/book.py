@@ -12,7 +12,7 @@ from graphmem.validity import Ledger, Ms, Observation, Pending, Row, answer, fol
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What the judge must know of a key. `classed`: the concept is only a class of values (a reading's analyte, a brand's product class)."""
+    """What the judge must know of a key. `classed`: the concept is only a class of values (a reading's analyte, a brand's class)."""
 
     arity: Arity
     policy: Policy

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from graphmem.answers import Memory
@@ -98,8 +98,8 @@ class TotpEnrolled:
     """The secret is shown this once, as base32 and as a URI for an authenticator."""
 
     factor_id: str
-    secret: str
-    uri: str
+    secret: str = field(repr=False)
+    uri: str = field(repr=False)
     enrolled_at: datetime
 
 

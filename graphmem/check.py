@@ -103,6 +103,9 @@ def slot_breaks(tenant: str, snapshot: Snapshot) -> list[Break]:
     """Breaks among the rows of one user: versions, currency, caches, intervals."""
     ledger = Ledger(snapshot.rows)
     found: list[Break] = []
+    # a plan that is due ends and opposes others before a write or the sweep says so in their caches
+    due = [r for r in ledger.rows if r.planned and r.valid_from <= snapshot.now]
+    stirred = {r.slot for r in due} | {x.slot for r in due for x in ledger.by_thing[r.thing]}
     for slot, rows in ledger.by_slot.items():
         found += _versions(tenant, slot, rows)
         if len({r.key for r in rows}) > 1 or len({r.subject for r in rows}) > 1 or len({r.kind for r in rows}) > 1:
@@ -111,7 +114,7 @@ def slot_breaks(tenant: str, snapshot: Snapshot) -> list[Break]:
         if len(current) > 1:
             found.append(Break("two_current", tenant, current[0].mid, f"{len(current)} current rows in {slot}"))
         for right in recached(ledger, [slot], snapshot.now):
-            found += _caches(tenant, next(r for r in rows if r.mid == right.mid), right, snapshot.now)
+            found += _caches(tenant, next(r for r in rows if r.mid == right.mid), right, snapshot.now, lags=slot in stirred)
     for pending in snapshot.pendings:
         if pending.open() and pending.row.current:
             found.append(Break("pending_is_current", tenant, pending.row.mid, pending.row.slot))
@@ -128,16 +131,15 @@ def _versions(tenant: str, slot: str, rows: list[Row]) -> list[Break]:
     return []
 
 
-def _caches(tenant: str, row: Row, right: Row, now: Ms) -> list[Break]:
+def _caches(tenant: str, row: Row, right: Row, now: Ms, *, lags: bool) -> list[Break]:
     found = []
     if row.inset and (row.ends_at is None or row.ends_at > row.said_at):
         found.append(Break("inset_not_over", tenant, row.mid, row.slot))
     if row.retracted_at is not None and row.retracted_at < row.recorded_at:
         found.append(Break("retracted_before_recorded", tenant, row.mid, row.slot))
-    due = row.planned and row.valid_from <= now
     end = lapses(right, now)
     lapsed = row.current and not right.current and end is not None and end <= now
-    if not (due or lapsed):  # a plan that is due, a lapsed or ended row: caches may lag until the next write or sweep
+    if not (lags or lapsed):  # a plan that is due, a lapsed or ended row: caches may lag until the next write or sweep
         if row.current and not right.current:
             found.append(Break("current_but_not_holding", tenant, row.mid, row.slot))
         if right.current and not row.current and counts(row, now):

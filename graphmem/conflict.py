@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from graphmem.book import Book, Case, Copied, Judgement, begins, observations_after
 from graphmem.memory import Kind, Verdict
-from graphmem.validity import Observation, Pending, Row, counts, last_observed, same_thing, spans
+from graphmem.validity import Ms, Observation, Pending, Row, counts, last_observed, same_thing, spans
 
 
 def judge(case: Case, book: Book) -> Judgement:
@@ -309,7 +309,7 @@ def place(case: Case, book: Book) -> Row:
 
 
 def _overrule(case: Case, book: Book, row: Row, *, gone: bool) -> list[tuple[Row, list[Observation]]]:
-    """Retract what the claimed span overrules; return what was stated again after it. Rows of the same value inside the span are observed."""
+    """Retract what the claimed span overrules; return what was stated again after it. Rows of its value inside it are observed."""
     again = []
     for other in _overruled(case, book, row):
         later = observations_after(book, other, row.valid_from, case.said_at)
@@ -324,7 +324,7 @@ def _overrule(case: Case, book: Book, row: Row, *, gone: bool) -> list[tuple[Row
 
 
 def _related(case: Case, book: Book, row: Row) -> list[Row]:
-    """Rows of the slot with another value, and rows of the other polarity about the same thing; counting ones, or overruled as they may be."""
+    """Rows of the slot with another value and rows of the other polarity about the same thing, counting or overruled."""
     found = {r.mid: r for r in book.ledger.by_slot.get(case.slot, ()) if not case.same_value(r)}
     found |= {r.mid: r for r in book.ledger.by_thing[case.thing] if r.polarity != row.polarity and same_thing(r, row)}
     return [r for r in found.values() if (counts(r, book.now) or r.overruled) and r.mid != row.mid]

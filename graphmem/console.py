@@ -1,4 +1,4 @@
-"""Codes on the terminal: for one machine and for trying things out. A service sends them by its own adapter of ports.CodeSender."""
+"""Codes on the terminal: for one machine, for trying things out. A service sets `graphmem.proving.sender` to a ports.CodeSender."""
 
 from __future__ import annotations
 

@@ -143,16 +143,21 @@ def _open(case: Case, book: Book) -> list[Pending]:
 
 
 def _waiting(case: Case, book: Book) -> Judgement:
-    """A pending row that blocks its slot; the very same place waits once, another one takes its turn."""
+    """A pending row that blocks its slot; places near each other wait once, another one takes its turn."""
     for other in _open(case, book):
         if other.row.slot != case.slot:
             continue
-        if case.same_value(other.row):
+        if case.same_value(other.row) or _near(case.statement.value, other.row.value):
             return Judgement(Verdict.PENDING, other.row.mid, reason=DRIFT)
         book.decide(other, "overtaken", case.said_at)
     row = case.row(next(book.mids), 0)
     book.pend(Pending(row, DRIFT, pending_from=case.said_at, blocks=True))
     return Judgement(Verdict.PENDING, row.mid, reason=DRIFT)
+
+
+def _near(a: str | None, b: str | None) -> bool:
+    here, there = position_of(a), position_of(b)
+    return here is not None and there is not None and distance_km(here, there) <= FAR_KM
 
 
 def _settle(case: Case, book: Book, pending: Pending, *, stayed: bool) -> None:

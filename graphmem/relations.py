@@ -130,17 +130,20 @@ class Carry:
 def carried(known: Known, changes: Changes) -> list[Carry]:
     """Pairs whose relations change hands: only rows that hold or are planned; restated and backfilled ones carry nothing.
 
-    An edge that was ever related is marked so: one without relations costs nothing.
+    An edge that was ever related is marked so: one without relations costs nothing. Where one write ends a memory and puts another in its
+    place (a change of concept), the other takes over.
     """
     before = {r.mid: r for r in (*known.rivals, *known.rows, *changes.patched, *changes.created)}
     created = {r.mid: r for r in changes.created}
-    found = []
+    found: dict[str, Carry] = {}
     for new, old in changes.links:
         row, prior = created.get(new), before.get(old)
         if row is None or prior is None or not prior.more.get(RELATED) or not (row.current or row.planned):
             continue
-        found.append(Carry(old, new, row.valid_from, not row.is_end and row.polarity == prior.polarity))
-    return found
+        carry = Carry(old, new, row.valid_from, not row.is_end and row.polarity == prior.polarity)
+        if old not in found or carry.keep:
+            found[old] = carry
+    return list(found.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from graphmem.casework import Spoken
 from graphmem.drift import check_environment
 from graphmem.errors import InvalidInputError
 from graphmem.lexicon import Lexicon, load_lexicon
-from graphmem.memory import MILLISECOND, Heard, Language, Provenance, SourceKind, Statement, Text2, Turn
+from graphmem.marks import Marks
+from graphmem.memory import MILLISECOND, Heard, Language, Provenance, SourceKind, Statement, Text2, Turn, utc
 from graphmem.ontology import Ontology, load_ontology
 from graphmem.pipeline.extract import Extractor
 from graphmem.review import cases_of, within_quota
@@ -45,6 +46,9 @@ class Room:
         self.skew: Ms = settings.skew // MILLISECOND
         self._extractor: Extractor | None = None
         self._lock = threading.Lock()
+        self.marks: Marks | None = None
+        """Says when another process of this home forgot something of a user."""
+        self._marks: dict[tuple[str, str], int] = {}
         self._sessions: OrderedDict[tuple[str, str, str], tuple[StoredTurn, ...]] = OrderedDict()
 
     # --- words
@@ -92,6 +96,7 @@ class Room:
         check_source(turn.source)
         check_metadata(turn.metadata)
         check_environment(turn.environment)
+        check_id((turn.environment.city if turn.environment is not None else None) or None, "environment/city")
 
     def zone_of(self, turn: Turn) -> str:
         """The speaker's zone: the request's, else the offset of `at`, else the tenant's."""
@@ -117,7 +122,7 @@ class Room:
     def hash_of(self, request: object) -> str:
         """SHA-256 of a request's canonical JSON: the same key with another request is refused."""
         body = asdict(request) if hasattr(request, "__dataclass_fields__") else request  # type: ignore[call-overload]
-        return hashlib.sha256(json.dumps(body, default=str, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(body, default=_plain, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
 
     # --- a write
 
@@ -147,17 +152,21 @@ class Room:
     def session_turns(self, scope: Scope, session_id: str, load: Callable[[], list[StoredTurn]]) -> tuple[StoredTurn, ...]:
         """The last turns of a session: from the process, else read once."""
         key = (scope.tenant, scope.user, session_id)
+        mark = self._look(scope)
         with self._lock:
             if key in self._sessions:
                 self._sessions.move_to_end(key)
                 return self._sessions[key]
         found = tuple(load())
-        with self._lock:
-            self._keep(key, found)
+        # what was forgotten while it was read is not kept
+        if mark == self._look(scope):
+            with self._lock:
+                self._keep(key, found)
         return found
 
     def cached_turns(self, scope: Scope, session_id: str) -> tuple[StoredTurn, ...]:
         """What the process holds of a session, without any store call."""
+        self._look(scope)
         with self._lock:
             return self._sessions.get((scope.tenant, scope.user, session_id), ())
 
@@ -168,7 +177,25 @@ class Room:
                 self._keep(key, (*self._sessions[key], turn)[-TURNS:])
 
     def forget_sessions(self, scope: Scope) -> None:
-        """Drop what the process holds of a user's sessions."""
+        """Drop what this process and the others of this home hold of a user's sessions."""
+        if self.marks is not None:
+            self.marks.move(scope)
+        self._drop(scope)
+
+    def _look(self, scope: Scope) -> int:
+        """The user's mark; where another process moved it, what this one holds of the user goes first."""
+        if self.marks is None:
+            return 0
+        mark = self.marks.of(scope)
+        with self._lock:
+            moved = self._marks.get((scope.tenant, scope.user), 0) != mark
+            if moved:
+                self._marks[(scope.tenant, scope.user)] = mark
+        if moved:
+            self._drop(scope)
+        return mark
+
+    def _drop(self, scope: Scope) -> None:
         with self._lock:
             for key in [k for k in self._sessions if k[:2] == (scope.tenant, scope.user)]:
                 del self._sessions[key]
@@ -262,6 +289,11 @@ def check_metadata(metadata: Mapping[str, object]) -> None:
         json.dumps(dict(metadata), ensure_ascii=False, allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError) as fault:
         raise InvalidInputError("metadata is an object that JSON can hold", field="metadata") from fault
+
+
+def _plain(value: object) -> str:
+    """One instant is one instant, in whatever zone it was written."""
+    return utc(value).isoformat() if isinstance(value, datetime) and value.tzinfo is not None else str(value)
 
 
 def language_of(text: str) -> Language:

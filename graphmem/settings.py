@@ -66,6 +66,8 @@ class Settings(BaseSettings):
     """HS256 secret (32 bytes or more) or None."""
     token_public_key: str | None = None
     """EdDSA public key in PEM, or None."""
+    sweep_seconds: float = Field(default=300.0, gt=0)
+    """How often a service tidies what reads already know: due plans, lapsed memories, what was forgotten 72 hours ago."""
     archive_superseded_days: float = Field(default=365.0, ge=0)
     """How long a superseded preference or context stays in the graph before an archive run moves it."""
     archive_expired_days: float = Field(default=30.0, ge=0)

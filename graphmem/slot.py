@@ -67,3 +67,13 @@ def slot_prefix(scope: Scope, kind: Kind | None = None, key: str | None = None, 
 def operation_id(scope: Scope, route: str, key: str) -> str:
     """UUIDv5(tenant; user, route, key): the same request is the same operation, in any process."""
     return str(uuid5(uuid5(OPERATION, scope.tenant), "\x1f".join((scope.user, route, key))))
+
+
+def source_ref(session_id: str, turn_id: str) -> str:
+    """`session/turn`, the name of a turn as a source; a slash inside the session id is escaped, so that no two turns share one."""
+    return f"{session_ref(session_id)}/{turn_id}"
+
+
+def session_ref(session_id: str) -> str:
+    """A session id as it stands in source refs."""
+    return session_id.replace("%", "%25").replace("/", "%2F")

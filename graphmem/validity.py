@@ -109,7 +109,7 @@ def counts(row: Row, k: Ms) -> bool:
 
 
 def answer(rows: Iterable[Row], t: Ms, k: Ms) -> Row | None:
-    """The row that answers a slot at (t, k): the greatest by place among those that count and have begun; insets that are over are left out."""
+    """The row that answers a slot at (t, k): the greatest by place of those that count and have begun, insets that are over left out."""
     best: Row | None = None
     for row in rows:
         if row.valid_from > t or not counts(row, k) or (row.inset and row.ends_at is not None and row.ends_at <= t):
@@ -147,7 +147,7 @@ def opposed_from(row: Row, rivals: Iterable[Row], k: Ms) -> Ms | None:
 
 
 def last_observed(row: Row, t: Ms, k: Ms) -> Ms:
-    """When the value was last stated, as of (t, k); the row's own said_at and valid_from always count, and so does a claimed span from its start."""
+    """When the value was last stated, as of (t, k): its own said_at and valid_from always count, a claimed span from its start on."""
     later = (o.at for o in row.observations if o.recorded_at <= k and (o.at if o.since is None else o.since) <= t)
     return max(row.said_at, row.valid_from, *later)
 
@@ -264,7 +264,8 @@ def recached(ledger: Ledger, slots: Iterable[str], now: Ms) -> list[Row]:
 def _needed(ledger: Ledger, fresh: Mapping[str, Row], now: Ms) -> dict[str, Ms]:
     """Until when a write must read a row because it ends another that is still read: without it the older one would seem to hold."""
     needed: dict[str, Ms] = {}
-    for row in sorted(ledger.rows, key=lambda r: (r.valid_from, not r.is_end, r.recorded_at, r.version)):
+    rivals = {r.mid: r for thing in {row.thing for row in fresh.values() if row.ckey} for r in ledger.by_thing[thing]}
+    for row in sorted({**rivals, **fresh}.values(), key=lambda r: (r.valid_from, not r.is_end, r.recorded_at, r.version)):
         if not counts(row, now) or row.inset:
             continue
         until = max(fresh.get(row.mid, row).until, needed.get(row.mid, row.valid_from))

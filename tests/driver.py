@@ -12,7 +12,7 @@ from graphmem.book import Book, Case, Limits, Rule, Trust
 from graphmem.casework import Spoken, reads
 from graphmem.conflict import confirm
 from graphmem.ids import many
-from graphmem.memory import Kind, Statement, from_ms
+from graphmem.memory import Kind, Statement, Verdict, from_ms
 from graphmem.ports import Operation
 from graphmem.remember import whole
 from graphmem.scope import Scope
@@ -59,6 +59,8 @@ class Product(Protocol):
     def shown(self, t: int, k: int) -> list[Told]: ...
     def versions(self) -> dict[Slot, list[int]]: ...
     def wait(self, ms: int) -> None: ...
+    def wall(self) -> int | None:
+        """The product's own clock where it cannot be set; None where `wait` sets it."""
 
 
 def random_steps(rng: random.Random, count: int, keys: Sequence[str]) -> list[Step]:
@@ -108,7 +110,9 @@ def random_words(rng: random.Random, key: str) -> Words:
 def _safety_words(rng: random.Random, w: Words) -> Words:
     if rng.random() < 0.4:
         whole = rng.random() < 0.2
-        return replace(w, polarity="-", whole_key=whole, value=None if whole else w.value, grounds=rng.choice((None, None, "test", "outgrown")))
+        return replace(
+            w, polarity="-", whole_key=whole, value=None if whole else w.value, grounds=rng.choice((None, None, "test", "outgrown"))
+        )
     return replace(w, hedged=rng.random() < 0.15, is_end=rng.random() < 0.1)
 
 
@@ -137,7 +141,9 @@ class History:
         self.product.wait(step.wait)
         if step.what == "say":
             assert step.words is not None
-            words = dated(step.words, step.back, self.clock)
+            wall = self.product.wall()
+            base = self.clock if wall is None or step.back is not None else wall
+            words = dated(step.words, step.back, base)
             self.done.append((words, 0))
             now = self.product.say(words)
             verdicts = self.oracle.say(words, now)
@@ -147,19 +153,31 @@ class History:
             self.done.append(((step.what, line), 0))
             now = self.product.decide(step.what, line)
             self.done[-1] = ((step.what, line), now)
-            act = {"confirm": self.oracle.confirm, "reject": self.oracle.reject, "retract": self.oracle.retract, "forget": self.oracle.forget}
+            act = {
+                "confirm": self.oracle.confirm,
+                "reject": self.oracle.reject,
+                "retract": self.oracle.retract,
+                "forget": self.oracle.forget,
+            }
             act[step.what](line, now)
         else:
             return
         self.marks.add(now)
         self.learnt.append(now)
-        self.clock = max(self.clock, now)
+        if self.product.wall() is None:
+            self.clock = max(self.clock, now)
 
     def _picked(self, step: Step) -> Line | None:
         if step.what in ("confirm", "reject"):
-            found = [p for p in self.oracle.pendings if p.decided is None and p.forgotten is None and self.clock + 2 < p.said + PENDING_LIFE]
+            wall = self.product.wall()
+            young = self.clock + 2 if wall is None else wall + HOUR
+            found = [p for p in self.oracle.pendings if p.decided is None and p.forgotten is None and young < p.said + PENDING_LIFE]
+            if wall is not None:  # through the doors only a preference is the user's own to confirm
+                found = [p for p in found if p.kind == "preference"]
         else:
             found = [x for x in self.oracle.lines if x.retracted is None and x.forgotten is None]
+            if self.product.wall() is not None and step.what == "retract":  # through the doors other keys change by proof or review
+                found = [x for x in found if SHAPES[x.slot[0]].policy == "versioned"]
         return found[step.pick % len(found)] if found else None
 
     def moments(self, rng: random.Random, count: int) -> list[tuple[int, int]]:
@@ -193,8 +211,8 @@ class History:
             if isinstance(thing, tuple) and isinstance(thing[0], Words):
                 w = thing[0]
                 flags = [f for f in ("claims", "is_end", "slip", "change", "hedged", "whole_key", "vouched", "deliberate") if getattr(w, f)]
-                text = f"{w.key} {w.polarity}{w.value} at={days(w.at)} start={days(w.start)} ends={days(w.ends_at)} {flags} {w.grounds or ''} verified={w.verified}"
-                lines.append(f"  @{days(now)} {text} -> {thing[1]}")
+                text = f"{w.key} {w.polarity}{w.value} at={days(w.at)} start={days(w.start)} ends={days(w.ends_at)} {flags} {w.grounds}"
+                lines.append(f"  @{days(now)} {text} verified={w.verified} -> {thing[1]}")
             elif isinstance(thing, tuple):
                 lines.append(f"  @{days(now)} {thing[0]} {thing[1].slot} {thing[1].polarity}{thing[1].value} from {days(thing[1].start)}")
         return "\n".join(lines)
@@ -228,16 +246,21 @@ class Pure:
 
     def __init__(self) -> None:
         self.graph = ListGraph(clock=BEGIN)
+        self.verdicts: list[Verdict] = []
 
     def wait(self, ms: int) -> None:
         self.graph.clock += ms
+
+    def wall(self) -> int | None:
+        return None
 
     def say(self, words: Words) -> int:
         spoken = [Spoken(SCOPE, statement(words), rule(words.key), trust(words), words.at)]
         mids = many(40)
 
         def decide(known: Known) -> Changes:
-            book, _ = hear(known, spoken, LIMITS, SKEW, mids)
+            book, decided = hear(known, spoken, LIMITS, SKEW, mids)
+            self.verdicts = [d.judgement.verdict for d in decided]
             return settle(known, book, _changes())
 
         return self.graph.write(SCOPE, Operation(mids[-1], "h", "test", "user"), reads(spoken), decide).known.now
@@ -307,7 +330,8 @@ def _changes() -> Changes:
 def _case(book: Book, pending: Pending) -> Case:
     row = pending.row
     said = Statement(
-        kind=row.kind, key=row.key, value=row.value, ckey=row.ckey, subject=row.subject, polarity=row.polarity, is_end=row.is_end, deliberate=True,
+        kind=row.kind, key=row.key, value=row.value, ckey=row.ckey, subject=row.subject, polarity=row.polarity, is_end=row.is_end,
+        deliberate=True,
     )  # fmt: skip
     start = max(book.now, row.valid_from)
     return Case(said, rule(row.key), Trust(), LIMITS, row.slot, row.thing, book.now, start, row.ends_at, book.now, book.now)

@@ -1,4 +1,4 @@
-"""The graph as plain lists: the same bounded reads as cypher/memory.cypher, for the pure middle. Held to the contract by test_list_graph."""
+"""The graph as plain lists: the same bounded reads as cypher/memory.cypher, for the pure middle. Held to the contract by tests."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ class Oracle:
         return [Judge(self, w, now).verdict() for w in self._each(words, now)]
 
     def _each(self, w: Words, now: int) -> Iterator[Words]:
-        """A denial of a whole key is one of each affirmation held, and of everything (`*`); a bare one is one case, if anything is affirmed."""
+        """A denial of a whole key is one of each affirmation held and of everything (`*`); a bare one is one case if any is affirmed."""
         if not w.whole_key:
             yield w
             return
@@ -315,7 +315,9 @@ class Placing:
                 held.slot, held.kind, held.value, held.polarity, 0, s.at, s.start, self.now, held.ends_at, claims=s.claims,
                 lifetime=held.lifetime, seen=[x for x in held.seen if x.at > s.at], forgotten=held.forgotten,
             )  # fmt: skip
-            against = [x for x in self.oracle.lines if x.counts(self.now) and (opposes(x, again) or (x.slot == again.slot and not x.same(again)))]
+            against = [
+                x for x in self.oracle.lines if x.counts(self.now) and (opposes(x, again) or (x.slot == again.slot and not x.same(again)))
+            ]
             if (until is None or s.start < until) and not any(self._covers(c, again) for c in against):
                 self._add(again)
                 return
@@ -388,7 +390,9 @@ class Judge:
 
     def _meant(self) -> Line | None:
         """The last one stated of the key and subject: of the value that is taken back, else of another value than the new one."""
-        found = [x for x in self.o.lines if x.slot[:2] == self.slot[:2] and x.counts(self.now) and x.forgotten is None and x.said <= self.said]
+        found = [
+            x for x in self.o.lines if x.slot[:2] == self.slot[:2] and x.counts(self.now) and x.forgotten is None and x.said <= self.said
+        ]
         near = [x for x in found if x.slot == self.slot or opposes(x, self.line) or self.o.told_in(x.slot, self.now, self.now) is x]
         found = [x for x in near if not x.is_end]
         taken_back = self.w.polarity == "-"
@@ -450,7 +454,7 @@ class Judge:
         return "backfill"
 
     def _is_late(self) -> bool:
-        """What lies after it, up to now. On keys that ask for proofs only the slot itself counts: a backfill may not change what is told now."""
+        """What lies after it, up to now; of keys that ask for proofs only in its slot, for a backfill may not change what is told now."""
         standing = [x for x in self.o.lines if x.counts(self.now) and not x.inset]
         near = [x for x in standing if x.slot == self.slot]
         if self.shape.policy == "versioned":

@@ -99,7 +99,7 @@ def _migration_cells(m: Migration) -> tuple[str, ...]:
 
 def reindex(tenant: TenantOption = DEFAULT_TENANT) -> None:
     """Build a tenant's candidate index anew from the graph."""
-    with graphmem() as g:
+    with graphmem(check_index=False) as g:
         if not index_free(g):
             raise UnavailableError(INDEX_HELD, store="index", hint=END_IT)
         total = g.reindex(tenant, lambda done, of: say(f"{done} of {of}"))

@@ -110,7 +110,7 @@ def _stores(chosen: Settings) -> list[Finding]:
     if chosen.neo4j_uri is None and localdb.status(chosen.home) is None:
         return []
     try:
-        with open_graphmem(chosen, warm=False) as g:
+        with open_graphmem(chosen, warm=False, check_index=False) as g:
             checks = g.ready().checks
             lag = g.outbox.lag()
     except UnavailableError as error:

@@ -130,14 +130,17 @@ def settings() -> Settings:
 
 
 @contextmanager
-def graphmem(*, project: bool = False) -> Iterator[Graphmem]:
-    """The façade, its stores up. With `project` what was written is put into the index at the end, unless a service does that."""
+def graphmem(*, project: bool = False, check_index: bool = True) -> Iterator[Graphmem]:
+    """The façade, its stores up. With `project` what was written is put into the index at the end, unless a service does that.
+
+    check_index False: also over collections that were made for other embedders (what mends them must start).
+    """
     chosen = settings()
     if chosen.neo4j_uri is None:
         bring_up(chosen)
     from graphmem.app import open_graphmem
 
-    with open_graphmem(chosen, warm=False) as opened:
+    with open_graphmem(chosen, warm=False, check_index=check_index) as opened:
         yield opened
         if project:
             _project(opened)

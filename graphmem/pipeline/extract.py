@@ -32,7 +32,7 @@ from graphmem.pipeline.words import load_people
 THRESHOLD = 0.85
 """Certainty needed to store (design section 5)."""
 
-TRIGGERS = ("triggers.zh.yaml", "triggers.en.yaml")
+TRIGGERS = ("triggers.zh.yaml", "triggers.en.yaml", "loose.zh.yaml", "loose.en.yaml")
 GROUNDS: tuple[Literal["test", "document", "outgrown", "professional"], ...] = ("test", "document", "outgrown", "professional")
 """Acts of packs/speech.yaml that ground a denial, the strongest first."""
 

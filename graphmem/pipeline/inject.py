@@ -36,7 +36,7 @@ from graphmem.ports import MemoryReader, MemoryWriter, Operation
 from graphmem.review import case_for
 from graphmem.room import Room, tz_of
 from graphmem.scope import Scope
-from graphmem.slot import folded, operation_id
+from graphmem.slot import folded, operation_id, source_ref
 from graphmem.telling import Teller, caption, with_origin
 from graphmem.validity import Ledger
 from graphmem.writing import Changes, Decided, Known, NewTurn, Origin, StoredTurn, Written
@@ -139,7 +139,7 @@ class Injector:
     def _changes(self, scope: Scope, hearing: Hearing, ref: str, known: Known, book: Book, decided: list[Decided]) -> Changes:
         turn, heard = hearing.turn, hearing.heard
         source = turn.source or Provenance()
-        source_id = f"{hearing.session_id}/{hearing.turn_id}"
+        source_id = source_ref(hearing.session_id, hearing.turn_id)
         origin = Origin(
             source_id,
             source.kind.value,

@@ -174,7 +174,7 @@ def _rule(pack: _Pack, line: int, text: str, section: str, order: int) -> Rule:
         raise fail(pack.file, line, "the pattern has neither a word that must stand in the text nor a value of the lexicon")
     left, right = _halves(source, slot)
     return Rule(
-        id=f"{section}.{Path(pack.file).stem.rpartition('.')[2]}.{line}",
+        id=f"{section}.{Path(pack.file).stem.removeprefix('triggers.')}.{line}",
         key=key,
         source=source,
         needs=needs,

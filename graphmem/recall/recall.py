@@ -26,6 +26,7 @@ from graphmem.recall.tasktable import task_table
 from graphmem.recall.tiers import Tiering, choose
 from graphmem.room import Room, language_of
 from graphmem.scope import Scope
+from graphmem.slot import session_ref
 from graphmem.telling import Teller
 from graphmem.validity import Ledger, Pending, Row, shown
 from graphmem.writing import StoredTurn
@@ -140,7 +141,7 @@ class Recall:
         ranked = within(ranked, ask.limit, ask.token_budget, guard)
         told = ranked.hits
         warned = checks(ask.task, message, [*gathered.told, *gathered.ends], gathered.pending, self._room.lexicon, now)
-        confirmed = [h.memory for h in told if ask.session_id and (h.memory.source.ref or "").startswith(f"{ask.session_id}/")]
+        confirmed = [h.memory for h in told if ask.session_id and (h.memory.source.ref or "").startswith(f"{session_ref(ask.session_id)}/")]
         short = short_term(message, history, confirmed, tiering.nth)
         rules = instructions(told)
         found = receipt(

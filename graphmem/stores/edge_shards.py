@@ -106,6 +106,11 @@ class Shards:
                     hint="ask the service that runs there, stop it, or use a Qdrant server (GRAPHMEM_QDRANT_URL)",
                 ) from error
 
+    def verify(self) -> None:
+        """Raise ConfigurationError for a shard that was made for other embedders; needs no lock and opens nothing."""
+        for about in sorted(self._root.glob(f"*/{_ABOUT}")):
+            common.check_embedders(about.parent.name, json.loads(about.read_text("utf-8")), self._embedders)
+
     def _enter(self, name: str) -> _Open:
         """Under the lock: open it if need be, count one more call in it, close what is idle beyond the bound."""
         entry = self._open.get(name)

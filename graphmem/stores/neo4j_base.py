@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, LiteralString, TypeVar, cast
 
@@ -31,6 +32,9 @@ WRITE_TIMEOUT_S = 5.0
 RETRY_S = 15.0
 """How long the driver repeats transient faults before it gives up."""
 
+_GONE = "Neo.ClientError.Statement.EntityNotFound"
+"""What was read was deleted by another transaction before it was used: a concept whose last memory was purged."""
+
 _MEMORY = "Neo.TransientError.General.MemoryPoolOutOfMemoryError"
 _TOO_SLOW = (
     "Neo.ClientError.Transaction.TransactionTimedOut",
@@ -55,6 +59,8 @@ def translated() -> Iterator[None]:
     except DriverConfigurationError as fault:
         raise ConfigurationError(f"the Neo4j address does not work: {fault}", hint="check GRAPHMEM_NEO4J_URI") from fault
     except Neo4jError as fault:
+        if fault.code == _GONE:
+            raise UniqueFault("a node that was read went away meanwhile") from fault
         raise _translate(fault) from fault
     except DriverError as fault:
         raise UnavailableError(f"Neo4j does not answer ({type(fault).__name__})", store="neo4j") from fault
@@ -79,6 +85,7 @@ class Neo4j:
     def __init__(self, uri: str, user: str, password: str, *, database: str = "neo4j", pool: int = 64) -> None:
         self.queries = cypher.load()
         self.database = database
+        self._warmed_at = 0.0
         with translated():
             self._driver: Driver = GraphDatabase.driver(
                 uri,
@@ -129,7 +136,21 @@ class Neo4j:
             )
 
     def transact(self, work: Callable[[ManagedTransaction], T], *, timeout: float = WRITE_TIMEOUT_S) -> T:
-        """Run `work` in a managed write transaction (retried on transient faults)."""
+        """Run `work` in a managed write transaction (retried on transient faults).
+
+        A server that has just started plans a statement at its first run, which under load can outlast the timeout: then every plan
+        is made without one, and the work is run once more.
+        """
+        began = time.monotonic()
+        try:
+            return self._transact(work, timeout)
+        except OverloadedError:
+            if self._warmed_at > began:  # another thread has just done it
+                return self._transact(work, timeout)
+            self.explain_all()
+            return self._transact(work, timeout)
+
+    def _transact(self, work: Callable[[ManagedTransaction], T], timeout: float) -> T:
         with translated(), self._driver.session(database=self.database) as session:
             return session.execute_write(unit_of_work(timeout=timeout)(work))
 
@@ -160,11 +181,12 @@ class Neo4j:
         for query in self.queries.values():
             if query.mode != "implicit":
                 self.text("EXPLAIN " + query.text, {"in": {}})
+        self._warmed_at = time.monotonic()
 
 
 def _text(text: str) -> LiteralString:
     # the driver asks for a literal; ours come from cypher/ and are checked by the loader
-    return cast(LiteralString, text)
+    return text
 
 
 def _single(result: Result) -> Record | None:

@@ -45,7 +45,7 @@ class Neo4jProofs:
             named = {**_scope(scope), "case_id": case_id}
             found = self._neo4j.run(tx, "proof_lock", named)
             case = None if found["found"] is None else _case(found["found"])
-            proposed = 0 if case is None else found["found"]["proposed_at"]
+            proposed = found["now"] if case is None else found["found"]["proposed_at"]
             counted = allows(case, factor, found["now"])
             # before the comparison; a case that allows none is counted under no id: the same work
             self._neo4j.run(tx, "proof_count", named if counted else {**named, "case_id": ""})

@@ -145,7 +145,7 @@ def decision_of(pending: Pending) -> dict[str, object]:
 
 
 def case_of(scope: Scope, actor: str, now: Ms, case: NewCase) -> dict[str, object]:
-    """One element of `$cases`: the node if the case is new, and what closes it. It holds no value: erasing the memory erases what it was about."""
+    """One element of `$cases`: the node of a new one, what closes it. No value (a slot of a `many` key names its concept)."""
     row = case.pending.row
     node = {
         "tenant_id": scope.tenant,

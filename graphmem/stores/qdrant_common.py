@@ -36,6 +36,11 @@ def collection_name(tenant: str, collection: Collection) -> str:
     return f"tenant_{tenant}_turn_vectors" if collection == "turn" else f"tenant_{tenant}_memory_{collection}_vectors"
 
 
+def is_ours(name: str) -> bool:
+    """Whether a collection of the server bears one of our names."""
+    return name.startswith("tenant_") and name.endswith("_vectors")
+
+
 def uuid_text(value: str) -> str:
     """The id in its one spelling. Raises InvalidInputError for anything else than a UUID."""
     try:

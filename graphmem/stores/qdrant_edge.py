@@ -81,7 +81,12 @@ class EdgeIndex:
             return 0 if shard is None else shard.count(edge.CountRequest(exact=True, filter=_of(pseudonym)))
 
     def health(self) -> None:
+        self.verify()
         self._shards.take_root()
+
+    def verify(self) -> None:
+        """Raise ConfigurationError where what is stored was made for other embedders (both sizes in the message)."""
+        self._shards.verify()
 
     def optimize(self, tenant: str) -> None:
         """Merge segments, build the vector graph and drop what was deleted. Slow (13 s for 10,000 points) and not needed for right answers:

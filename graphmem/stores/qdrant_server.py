@@ -95,8 +95,15 @@ class ServerIndex:
         return 0
 
     def health(self) -> None:
+        self.verify()
+
+    def verify(self) -> None:
+        """Raise ConfigurationError where what is stored was made for other embedders (both sizes in the message)."""
         with self._translated():
-            self._client.get_collections()
+            for found in self._client.get_collections().collections:
+                if common.is_ours(found.name):
+                    info = self._client.get_collection(found.name)
+                    common.check_embedders(found.name, _held_sizes(info.config.params), self._embedders)
 
     def drop(self, tenant: str) -> None:
         """Remove the tenant's collections; a missing one is fine."""

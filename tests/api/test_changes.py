@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from starlette.testclient import TestClient
@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 from api.main import create_app
 from graphmem.answers import Remembered
 from graphmem.app import Graphmem
+from graphmem.change import Change
 from graphmem.errors import ConflictError
 from graphmem.memory import Provenance, SourceKind, Verdict
 from graphmem.scope import Scope
@@ -37,12 +38,18 @@ def test_a_change_of_a_version_that_moved_on_is_a_412(client: TestClient, stub: 
 
 
 def test_a_change_reaches_the_core_as_it_was_named(client: TestClient, stub: StubGraphmem) -> None:
-    body = {"value": "latte", "valid_to": "2030-01-01T00:00:00", "metadata": {"a": 1, "b": None}, "source": {"kind": "document", "ref": "f-7"}}
+    body = {
+        "value": "latte",
+        "valid_to": "2030-01-01T00:00:00",
+        "metadata": {"a": 1, "b": None},
+        "source": {"kind": "document", "ref": "f-7"},
+    }
     told = client.patch(ONE, json=body, headers=MATCH)
     assert told.status_code == 200 and told.headers["etag"] == '"v2-7"'
-    _, scope, (mid, ask, tag) = stub.asked[-1]  # type: ignore[misc]
+    _, scope, asked = stub.asked[-1]
+    mid, ask, tag = cast(tuple[str, Change, str], asked)
     assert (scope.user, mid, tag, ask.value, ask.polarity, ask.confidence) == ("alice", "m-1", "v2-7", "latte", None, None)
-    assert ask.valid_to.isoformat() == "2029-12-31T16:00:00+00:00"
+    assert ask.valid_to is not None and ask.valid_to.isoformat() == "2029-12-31T16:00:00+00:00"
     assert (dict(ask.metadata), ask.source) == ({"a": 1, "b": None}, Provenance(SourceKind.DOCUMENT, "f-7"))
 
 
@@ -132,7 +139,7 @@ def test_a_staff_principal_changes_only_the_object_and_nothing_else_is_lost(door
 
 def test_without_a_reviewer_the_end_of_the_old_allergy_waits_and_both_are_told(door: TestClient) -> None:
     old = remembered(door, {"key": "allergy", "value": "peanut"})
-    done = patched(door, old, {"value": "sesame"})
+    done = patched(door, old, {"value": "sesame"}, 202)
     assert done["pending"][0]["reason"] == "denial"
     assert {m["value"] for m in door.get(f"{USER}/latest/allergy").json()["items"]} == {"peanut", "sesame"}
 

@@ -158,6 +158,14 @@ def test_a_drift_silences_the_old_city_too_and_opens_a_case_for_each() -> None:
     assert m.told("current_city", DAY + HOUR - 1) == ["上海"]  # asked for a moment before, it was told
 
 
+def test_places_near_each_other_wait_once_so_a_traveller_opens_one_case_and_not_one_a_turn() -> None:
+    m = Memories()
+    m.sense(DAY, SHANGHAI)
+    first = m.sense(DAY + HOUR, BEIJING)[0]
+    assert {m.sense(DAY + HOUR + n, east_of(BEIJING, n * 20))[0].mid for n in range(1, 20)} == {first.mid}
+    assert len(m.pendings) == len(m.cases) == 1
+
+
 def test_the_same_far_place_sensed_again_waits_once_and_another_one_takes_its_turn() -> None:
     m = Memories()
     m.sense(DAY, SHANGHAI)

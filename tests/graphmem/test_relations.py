@@ -76,6 +76,14 @@ def test_an_end_and_a_denial_end_relations_and_keep_none() -> None:
     assert pairs(row("new", valid_from=500, polarity="-", slot="other"), row("old"))[0].keep is False
 
 
+@pytest.mark.parametrize("end_first", [True, False])
+def test_what_takes_the_place_of_an_ended_memory_takes_its_relations(end_first: bool) -> None:
+    end, other = row("end", valid_from=500, is_end=True, value=None), row("new", valid_from=501, slot="s2", ckey="city:b")
+    links = (("end", "old"), ("new", "old")) if end_first else (("new", "old"), ("end", "old"))
+    changes = Changes("", ORIGIN, created=(end, other), patched=(row("old", current=False),), links=links)
+    assert carried(KNOWN, changes) == [Carry("old", "new", 501, True)]
+
+
 def test_a_restated_row_has_no_link_and_takes_nothing_over() -> None:
     changes = Changes("", ORIGIN, created=(row("again"),), patched=(row("old"),))
     assert carried(KNOWN, changes) == []

@@ -13,7 +13,9 @@ from graphmem.archive import Record
 from graphmem.errors import ConfigurationError, NotFoundError
 from graphmem.memory import Status
 from graphmem.scope import Scope
+from tests.conftest import Neo4jServer
 from tests.graph_view import ago, edges
+from tests.terminal import Terminal, environment
 
 
 def old_life(g: Graphmem, scope: Scope) -> list[str]:
@@ -183,3 +185,23 @@ def test_one_segment_comes_back_with_the_newer_ones_of_its_user(graphmem: Graphm
     with pytest.raises(NotFoundError):
         graphmem.archive_restore(scope.tenant, second.id)
     assert graphmem.archive_restore(scope.tenant, first.id) == 4
+
+
+def test_the_terminal_sweeps_archives_lists_and_restores(
+    graphmem: Graphmem, scope: Scope, neo4j_server: Neo4jServer, tmp_path: Path
+) -> None:
+    mids = old_life(graphmem, scope)
+    terminal = Terminal(environment(neo4j_server, tmp_path), scope.tenant, scope.user)
+    assert terminal.run("sweep", "--tenant", scope.tenant).code == 0
+    moved = terminal.run("archive", "run", "--tenant", scope.tenant, "-o", "jsonl")
+    assert (moved.code, [line["rows"] for line in moved.lines()]) == (0, [4])
+    listed = terminal.run("archive", "list", "--tenant", scope.tenant, "-o", "jsonl").lines()
+    assert [line["state"] for line in listed] == ["moved"]
+    assert terminal.run("archive", "restore", "nothing", "--tenant", scope.tenant).code == 7
+    assert "4 rows are back" in terminal.run("archive", "restore", str(listed[0]["id"]), "--tenant", scope.tenant).talk
+    assert len(records(graphmem, scope, mids)) == 4
+    current = graphmem.latest(scope, "employer").items[0].mid
+    assert terminal.mine("forget", current).code == 0
+    assert terminal.mine("undelete", current).code == 0
+    assert terminal.mine("retract", current).code == 0
+    assert [m.value for m in graphmem.latest(scope, "employer").items] == ["Old Mill"]

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,6 +18,9 @@ from graphmem.errors import ConflictError, NotFoundError
 from graphmem.memory import Status, Turn
 from graphmem.ports import COLLECTIONS, IndexQuery
 from graphmem.scope import Scope
+from tests.conftest import Neo4jServer
+from tests.counting import CountingNeo4j, at_once, results
+from tests.fakes_index import FakeIndex
 from tests.graph_view import ago, census, edges
 
 SAID = "我对花生过敏。我养了一只猫。"
@@ -29,8 +33,8 @@ def held(g: Graphmem, scope: Scope, ask: Remember) -> Memory:
     return done.memory
 
 
-def values(g: Graphmem, scope: Scope, key: str, **at: datetime) -> list[str | None]:
-    return [m.value for m in g.latest(scope, key, **at).items]
+def values(g: Graphmem, scope: Scope, key: str, as_of: datetime | None = None) -> list[str | None]:
+    return [m.value for m in g.latest(scope, key, as_of=as_of).items]
 
 
 def told(g: Graphmem, scope: Scope, text: str = SAID, turn: str = "1") -> dict[str, Memory]:
@@ -43,10 +47,13 @@ def sound(g: Graphmem, scope: Scope) -> None:
     assert slot_breaks(scope.tenant, g.reader.history(scope)) == []
 
 
-def later(g: Graphmem, scope: Scope, hours: float) -> None:
-    """As if everything had been forgotten that much earlier."""
-    text = "MATCH (:User {tenant_id: $t})-[r]->(:Memory) SET r.tombstoned_at = r.tombstoned_at - duration({seconds: $s})"
-    g.neo4j.text(text, {"t": scope.tenant, "s": round(hours * 3600)})
+def later(g: Graphmem, scope: Scope, hours: float, user: str | None = None) -> None:
+    """As if everything of the tenant, or of one user, had been forgotten that much earlier."""
+    text = """
+      MATCH (u:User {tenant_id: $t})-[r]->(:Memory) WHERE $u IS NULL OR u.user_id = $u
+      SET u.lock = true, r.tombstoned_at = r.tombstoned_at - duration({seconds: $s})
+    """
+    g.neo4j.text(text, {"t": scope.tenant, "u": user, "s": round(hours * 3600)})
 
 
 def written(g: Graphmem, tenant: str) -> str:
@@ -223,7 +230,8 @@ def purge(g: Graphmem, scope: Scope) -> None:
 
 def test_after_the_purge_no_property_of_the_graph_holds_the_words(graphmem: Graphmem, scope: Scope) -> None:
     memory = told(graphmem, scope)[WORD]
-    open_value = held(graphmem, scope, Remember("secret_project", "Operation Teacup", kind=memory.kind, arity="many", metadata={"a": "Teacup"}))
+    secret = Remember("secret_project", "Operation Teacup", kind=memory.kind, arity="many", metadata={"a": "Teacup"})
+    open_value = held(graphmem, scope, secret)
     for mid in (memory.mid, open_value.mid):
         graphmem.forget(scope, mid)
     purge(graphmem, scope)
@@ -331,32 +339,37 @@ def test_forgetting_everything_takes_pending_past_planned_and_retracted_ones_alo
     assert values(graphmem, scope, "home_city", as_of=ago(days=-10)) == []
 
 
+CROWD = """
+  UNWIND range($first, $last) AS n
+  MERGE (u:User {tenant_id: $t, user_id: 'user-' + n})
+  WITH u, n
+  UNWIND range(0, 999) AS i
+  WITH u, i, 'm' + n + '-' + i AS mid, '1|' + $t + '|user-' + n + '|F|hobby|self|text:' + i AS slot
+  CREATE (u)-[:FACT {mid: mid, slot: slot, thing: slot, key: 'hobby', ckey: 'text:' + i, subject: 'self', polarity: '+', version: 1,
+    said_at: datetime(), valid_from: datetime(), recorded_at: datetime(), confidence: 1.0, until: 253402300799999, current_slot: slot}]->
+    (:Memory {tenant_id: $t, user_id: u.user_id, mid: mid, value: '' + i})
+"""
+
+
+DISPERSE = "MATCH (u:User {tenant_id: $t, user_id: $user}) OPTIONAL MATCH (u)-->(m:Memory) DETACH DELETE u, m"
+
+
 @pytest.mark.long
 def test_a_thousand_memories_among_two_hundred_thousand_are_forgotten_in_five_seconds(graphmem: Graphmem, scope: Scope) -> None:
-    rows = """
-      UNWIND range(0, 199) AS n
-      CREATE (u:User {tenant_id: $t, user_id: 'other-' + n, rev: 1, at: datetime()})
-      WITH u, n UNWIND range(0, 999) AS i
-      WITH u, n, i, 'm' + n + '-' + i AS mid, '1|' + $t + '|other-' + n + '|F|hobby|self|text:' + i AS slot
-      CREATE (u)-[:FACT {mid: mid, slot: slot, thing: slot, key: 'hobby', ckey: 'text:' + i, subject: 'self', polarity: '+', version: 1,
-        said_at: datetime(), valid_from: datetime(), recorded_at: datetime(), confidence: 1.0, until: 253402300799999, current_slot: slot}]->
-        (:Memory {tenant_id: $t, user_id: 'other-' + n, mid: mid, value: '' + i})
-    """
-    graphmem.neo4j.text(rows.replace("range(0, 199)", "range(0, 99)"), {"t": scope.tenant})
-    graphmem.neo4j.text(rows.replace("range(0, 199)", "range(100, 199)"), {"t": scope.tenant})
-    mine = rows.replace("UNWIND range(0, 199) AS n\n      CREATE (u:User {tenant_id: $t, user_id: 'other-' + n, rev: 1, at: datetime()})",
-                        "MERGE (u:User {tenant_id: $t, user_id: 'other-x'}) WITH u, 'x' AS n")  # fmt: skip
-    graphmem.neo4j.text(mine, {"t": scope.tenant})
-    user = Scope(scope.tenant, "other-x")
+    for first in range(0, 200, 20):
+        graphmem.neo4j.text(CROWD, {"t": scope.tenant, "first": first, "last": first + 19})
+    user, other = Scope(scope.tenant, "user-77"), Scope(scope.tenant, "user-7")
     began = time.monotonic()
     assert graphmem.forget_all(user) == 1000
     assert time.monotonic() - began < 5
     assert graphmem.memories(user).total == 0
-    later(graphmem, scope, 73)
+    text = "MATCH (:User {tenant_id: $t, user_id: 'user-77'})-[r]->() SET r.tombstoned_at = r.tombstoned_at - duration('P4D')"
+    graphmem.neo4j.text(text, {"t": scope.tenant})
     graphmem.sweep(scope.tenant)
     assert edges(graphmem, user) == []
-    assert graphmem.memories(Scope(scope.tenant, "other-7")).total == 1000
-    graphmem.wipe(scope.tenant)
+    assert graphmem.memories(other).total == 1000
+    for n in range(200):
+        graphmem.neo4j.text(DISPERSE, {"t": scope.tenant, "user": f"user-{n}"})
 
 
 def test_the_sweep_of_one_tenant_leaves_the_others_alone(graphmem: Graphmem, scope: Scope) -> None:
@@ -366,3 +379,30 @@ def test_the_sweep_of_one_tenant_leaves_the_others_alone(graphmem: Graphmem, sco
         later(graphmem, who, timedelta(days=4).total_seconds() / 3600)
     purge_one = graphmem.sweep(scope.tenant).purged
     assert (purge_one, len(edges(graphmem, scope)), len(edges(graphmem, other))) == (1, 0, 1)
+
+
+def test_another_process_of_the_home_does_not_go_on_holding_the_words(graphmem: Graphmem, neo4j_server: Neo4jServer, scope: Scope) -> None:
+    connection, index = CountingNeo4j(neo4j_server), FakeIndex({"none": 1})
+    with Graphmem(graphmem.settings, connection, index, (), graphmem._master) as other:
+        memory = told(graphmem, scope)[WORD]
+        told(other, scope, "今天天气不错。", "2")
+        assert WORD in str(other.recall(scope, Ask("谢谢", session_id="s", tier="L1")))
+        graphmem.forget(scope, memory.mid)
+        assert WORD not in str(other.recall(scope, Ask("谢谢", session_id="s", tier="L1")))
+
+
+@pytest.mark.parametrize("run", range(3))
+def test_a_concept_that_goes_and_comes_at_once_is_never_lost(graphmem: Graphmem, scope: Scope, run: int) -> None:
+    users = [Scope(scope.tenant, f"user-{n}") for n in range(4)]
+
+    def come_and_go(who: Scope) -> None:
+        for _ in range(4):
+            memory = held(graphmem, who, Remember("hobby", "glass blowing"))
+            graphmem.forget(who, memory.mid)
+            later(graphmem, who, 73, user=who.user)
+            graphmem.sweep(scope.tenant)
+        held(graphmem, who, Remember("hobby", "glass blowing"))
+
+    results(at_once([partial(come_and_go, who) for who in users], len(users)))
+    for who in users:
+        assert [e.about for e in edges(graphmem, who)] == [["text:glass blowing"]]

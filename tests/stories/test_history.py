@@ -11,8 +11,9 @@ import pytest
 
 from graphmem.answers import MemoryFilter, Remember
 from graphmem.app import Graphmem
+from graphmem.change import Change
 from graphmem.errors import InvalidInputError, NotFoundError
-from graphmem.memory import Kind, Provenance, SourceKind, Status, Turn
+from graphmem.memory import Kind, Status, Turn
 from graphmem.relations import RelationType
 from graphmem.scope import Scope
 from graphmem.timeline import TimelineQuery
@@ -37,19 +38,20 @@ def said(g: Graphmem, scope: Scope, text: str, when: datetime, turn_id: str) -> 
 # --- history-lost-on-update
 
 
-def test_his_01_a_changed_value_leaves_the_old_one_readable_with_its_metadata_times_and_links(graphmem: Graphmem, scope: Scope) -> None:
+def test_his_01_a_changed_value_keeps_its_metadata_and_the_old_one_stays_readable_and_linked(graphmem: Graphmem, scope: Scope) -> None:
     staff = Scope(scope.tenant, scope.user, principal="staff:17")
     metadata = {"source": "intake-form", "priority": "high"}
-    old = graphmem.remember(scope, Remember("school", "First School", metadata=metadata, said_at=ago(days=9))).memory
-    form = Provenance(SourceKind.DOCUMENT, "form-2")
-    new = graphmem.remember(staff, Remember("school", "Second School", metadata=metadata, source=form, said_at=ago(days=2))).memory
-    assert old is not None and new is not None
-    kept, now = graphmem.history(scope, new.mid)
-    assert (kept.value, kept.metadata, kept.recorded_at) == ("First School", metadata, old.recorded_at)
-    assert (kept.superseded_by, now.supersedes) == (new.mid, old.mid) and kept.valid_to == now.valid_from
-    second, first = graphmem.timeline(scope, TimelineQuery(key="school")).items
-    assert (second.supersedes, first.superseded_by) == (old.mid, new.mid)
-    assert [(t.what, t.actor, t.by) for t in first.touches] == [("recorded", "user", None), ("superseded", "staff:17", new.mid)]
+    old = graphmem.remember(scope, Remember("allergy", "花生", metadata=metadata, said_at=ago(days=9))).memory
+    assert old is not None
+    new = graphmem.change(staff, old.mid, Change(value="花生油")).memory
+    assert new is not None and (new.value, new.metadata, new.supersedes) == ("花生油", metadata, old.mid)
+    kept = graphmem.memory(scope, old.mid)
+    assert (kept.value, kept.metadata, kept.recorded_at) == ("花生", metadata, old.recorded_at)
+    assert kept.valid_to is not None and new.valid_from is not None and abs(new.valid_from - kept.valid_to) <= timedelta(milliseconds=1)
+    entries = {e.memory.mid: e for e in graphmem.timeline(scope, TimelineQuery(key="allergy")).items}
+    assert entries[new.mid].supersedes == old.mid and entries[old.mid].superseded_by is not None
+    assert [(t.what, t.actor) for t in entries[old.mid].touches] == [("recorded", "user"), ("ended", "staff:17")]
+    assert entries[old.mid].memory.value == "花生" and entries[new.mid].touches[0].route == "change"
 
 
 def test_his_02_a_replaced_value_is_linked_and_every_version_has_its_turn(graphmem: Graphmem, scope: Scope) -> None:
@@ -133,13 +135,13 @@ def test_ends_and_pending_ones_stand_in_the_timeline_and_forgotten_ones_do_not(g
 
 
 def test_a_quote_is_blank_where_something_was_forgotten(graphmem: Graphmem, scope: Scope) -> None:
-    text = "I live in Berlin. I am allergic to peanuts."
-    done = graphmem.inject(scope, Turn(text, session_id="s", turn_id="t", at=ago(days=1)))
-    by_key = {s.memory.key: s.memory.mid for s in done.stored}
-    entries = {e.memory.key: e for e in graphmem.timeline(scope).items}
-    assert "Berlin" in (entries["home_city"].sources[0].quote or "") and "peanuts" in (entries["allergy"].sources[0].quote or "")
-    graphmem.forget(scope, by_key["allergy"])
-    assert "peanuts" not in repr(graphmem.timeline(scope)) and "Berlin" in repr(graphmem.timeline(scope))
+    done = graphmem.inject(scope, Turn("我对花生和虾过敏。我住在南京。", session_id="s", turn_id="t", at=ago(days=1)))
+    by_value = {s.memory.value: s.memory.mid for s in done.stored}
+    assert graphmem.why(scope, by_value["虾"]).entry.sources[0].quote == "我对花生和虾过敏"
+    graphmem.forget(scope, by_value["花生"])
+    shrimp, city = graphmem.why(scope, by_value["虾"]), graphmem.why(scope, by_value["南京"])
+    assert shrimp.entry.sources[0].quote == "░" * 8 and shrimp.entry.sources[0].turn_id == "t"
+    assert "花生" not in repr(graphmem.timeline(scope)) + repr(shrimp) and city.entry.sources[0].quote == "我住在南京"
 
 
 def test_a_cursor_of_another_list_and_a_limit_out_of_bounds_are_refused(graphmem: Graphmem, scope: Scope) -> None:

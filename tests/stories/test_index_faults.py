@@ -160,13 +160,24 @@ def test_a_new_index_is_made_with_the_models_own_size(graphmem: Graphmem, scope:
 
 @pytest.fixture
 def other_size(neo4j_server: Neo4jServer, tmp_path: Path) -> Iterator[tuple[Graphmem, str]]:
-    """A service whose tenant has collections of another size already."""
+    """A service whose tenant has collections of another size already, opened as `graphmem reindex` opens it."""
     tenant = new_tenant()
     made = EdgeIndex(tmp_path / "index", {"use": 1536})
     made.ensure(tenant)
     made.close()
-    with open_graphmem(settings_for(neo4j_server, tmp_path), warm=False) as g:
+    with open_graphmem(settings_for(neo4j_server, tmp_path), warm=False, check_index=False) as g:
         yield g, tenant
+
+
+def test_a_collection_of_another_size_stops_the_start_and_the_message_names_both(
+    neo4j_server: Neo4jServer, tmp_path: Path, other_size: tuple[Graphmem, str]
+) -> None:
+    """dim-01 (b): nothing is accepted meanwhile, and readiness of a service that runs says so too."""
+    with pytest.raises(ConfigurationError) as refused:
+        open_graphmem(settings_for(neo4j_server, tmp_path), warm=False)
+    assert "1536" in refused.value.detail and "512" in refused.value.detail and "reindex" in (refused.value.hint or "")
+    readiness = other_size[0].ready()
+    assert not readiness.ready and [name for name, fine, _ in readiness.checks if not fine][:1] == ["dimensions"]
 
 
 def test_a_collection_of_another_size_is_refused_with_both_sizes_and_nothing_is_written_into_it(other_size: tuple[Graphmem, str]) -> None:

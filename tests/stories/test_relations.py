@@ -11,6 +11,7 @@ import pytest
 
 from graphmem.answers import Memory, Remember
 from graphmem.app import Graphmem
+from graphmem.change import Change
 from graphmem.errors import ConflictError, InvalidInputError, NotFoundError
 from graphmem.memory import Provenance, SourceKind, Status, Turn
 from graphmem.relations import RelationType
@@ -60,6 +61,7 @@ def test_two_memories_are_related_from_when_both_held_and_found_from_either_end(
     assert (there.memory.mid, back.memory.mid) == (b.mid, a.mid)
     assert there.path == back.path and (there.path[0].from_mid, there.path[0].to_mid, there.path[0].rid) == (a.mid, b.mid, made.rid)
     assert reached(graphmem, scope, a.mid, as_of=ago(days=3)) == ["chess"] and reached(graphmem, scope, a.mid, as_of=ago(days=5)) == []
+    assert reached(graphmem, scope, a.mid, as_of=ago(days=3), known_at=b.recorded_at) == []
     assert changes(graphmem, scope)[-1]["route"] == "relate"
 
 
@@ -152,6 +154,32 @@ def test_two_related_memories_that_change_in_one_turn_are_related_once_new_to_ne
     assert set(new) == {"home_city", "employer"}
     assert [r for r in stored(graphmem, scope, HAS) if r[2]] == [(new["home_city"], new["employer"], True)]
     assert len(stored(graphmem, scope, HAS)) == 2
+
+
+def test_a_change_of_concept_takes_the_relations_to_the_new_slot(graphmem: Graphmem, scope: Scope) -> None:
+    old, other = held(graphmem, scope, "medication", "metformin"), held(graphmem, scope, "disease", "diabetes")
+    graphmem.relate(scope, AFFECTS, other.mid, old.mid)
+    new = graphmem.change(scope, old.mid, Change(value="aspirin", source=DOCUMENT)).memory
+    assert new is not None and stored(graphmem, scope, AFFECTS) == [(other.mid, old.mid, False), (other.mid, new.mid, True)]
+    assert reached(graphmem, scope, other.mid) == ["aspirin"]
+
+
+def test_writers_of_memories_and_of_relations_never_lose_or_double_anything(graphmem: Graphmem, scope: Scope) -> None:
+    other = held(graphmem, scope, "hobby", "chess")
+    first = held(graphmem, scope, "employer", "Mill 0", 20)
+    graphmem.relate(scope, HAS, first.mid, other.mid)
+
+    def write(n: int) -> None:
+        if n % 3:
+            graphmem.remember(scope, Remember("employer", f"Mill {n}"))
+        else:
+            graphmem.relate(scope, FROM, held(graphmem, scope, "pet", f"cat {n}").mid, other.mid, key=f"k-{n % 6}-{n}")
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(1, 25)))
+    now = graphmem.latest(scope, "employer").items[0]
+    assert [r for r in stored(graphmem, scope, HAS) if r[2]] == [(now.mid, other.mid, True)]
+    assert len(stored(graphmem, scope, HAS)) == 17 and len(stored(graphmem, scope, FROM)) == 8
 
 
 def test_an_end_ends_the_relations_of_what_it_ends(graphmem: Graphmem, scope: Scope) -> None:
