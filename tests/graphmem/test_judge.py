@@ -513,6 +513,12 @@ def test_an_end_of_a_dislike_opposes_nothing(life: Life) -> None:
     assert life.told(30) == ["tofu"]
 
 
+def test_the_end_of_a_liking_in_one_key_leaves_the_dislike_in_another(life: Life) -> None:
+    life.tell("coffee_preference", "-tofu", 1)
+    life.tell("food_preference", "tofu", 10, is_end=True)
+    assert life.told(20) == ["-tofu"]
+
+
 def test_a_dislike_in_one_preference_key_opposes_the_choice_in_another(life: Life) -> None:
     life.tell("coffee_preference", "latte", 1)
     life.tell("tea_preference", "-latte", 10)

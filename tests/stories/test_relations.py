@@ -16,7 +16,7 @@ from graphmem.errors import ConflictError, InvalidInputError, NotFoundError
 from graphmem.memory import Provenance, SourceKind, Status, Turn
 from graphmem.relations import RelationType
 from graphmem.scope import Scope
-from tests.graph_view import ago, changes, edges
+from tests.graph_view import ago, changes, edges, points
 
 HAS, AFFECTS, AGAINST, FROM = (
     RelationType.HAS_CONDITION,
@@ -287,6 +287,9 @@ def test_memories_alike_in_words_are_found_through_the_index_and_only_while_they
     b = held(graphmem, scope, "hobby", "playing chess in the evenings with friends")
     held(graphmem, scope, "employer", "Blue Mill")
     graphmem.drain()
+    for _ in range(10):  # on a shared server another process may have taken the records for its own index
+        if points(graphmem, scope.tenant) < 3:
+            graphmem.reindex(scope.tenant)
     found = graphmem.related(scope, a.mid, types={RelationType.SEMANTIC_SIMILAR})
     assert [r.memory.mid for r in found.items] == [b.mid] and found.items[0].weight >= graphmem.settings.recall_threshold
     graphmem.forget(scope, b.mid)
