@@ -237,7 +237,7 @@ CALL (users) {
       version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
       ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, overruled: r.overruled, classed: r.classed, lifetime: r.lifetime,
       confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
-      until: r.until, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
+      until: r.until, valid_to: r.valid_to.epochMillis, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
       obs: [(m)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]}) AS rows
 }
 RETURN now, [x IN users | x.user_id] AS users, rows;

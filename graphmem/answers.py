@@ -23,6 +23,9 @@ from graphmem.memory import (
     Verdict,
 )
 
+USER = Provenance()
+"""The user said it, in a source without a name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Memory:
@@ -78,7 +81,7 @@ class Remember:
     said_at: datetime | None = None
     zone: str | None = None
     confidence: float = 1.0
-    source: Provenance | None = Provenance()
+    source: Provenance | None = USER
     verified: bool | None = None
     expected_version: int | None = None
     metadata: Mapping[str, object] = field(default_factory=dict)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import queue
-import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
@@ -29,10 +27,8 @@ from graphmem.answers import (
     Readiness,
     Recalled,
     Receipt,
-    ReceiptLine,
     Remember,
     Remembered,
-    Trigger,
 )
 from graphmem.archive import Archive, Archived, Segment
 from graphmem.cases import DeviceEnrolled, Proof, ReviewCase, ReviewDecided, ReviewPage, TotpEnrolled
@@ -52,7 +48,8 @@ from graphmem.ports import CandidateIndex, Embedder
 from graphmem.projection import Projection, State
 from graphmem.proving import Proving
 from graphmem.reading import Reading
-from graphmem.recall.recall import Recall, Seeing, receipt_json
+from graphmem.recall.afterwards import Afterwards, receipt_json, receipt_of
+from graphmem.recall.recall import Recall, Seeing
 from graphmem.relating import Relations, likeness
 from graphmem.relations import RelatedPage, Relating, Relation, RelationType
 from graphmem.remember import Keeper
@@ -87,9 +84,6 @@ Migration = migrations.Migration
 WIPE_BATCH = 2_000
 """Nodes that one transaction of a wipe deletes."""
 
-RECEIPTS_QUEUED = 10_000
-"""Receipts that wait to be stored; more are dropped (a crash may lose them too: design section 6)."""
-
 
 class Graphmem:
     """Memory of users: hear, remember, recall, read, forget. Synchronous, thread safe; close() when done."""
@@ -117,7 +111,7 @@ class Graphmem:
         self._reviewing = Reviewing(self.room, self.writer, self.reader, Neo4jReviews(neo4j))
         self.proving = Proving(self.room, self.writer, self.reader, Neo4jProofs(neo4j), lambda tenant: keys.tenant_key(master, tenant))
         self.proving.sender = ConsoleSender()
-        self._after = _Afterwards(self._store_receipt)
+        self._after = Afterwards(self._store_receipt)
         self._recall = Recall(self.room, self.reader, self._reading, seeing, self._after.put)
         self.projection = Projection(
             self.outbox, index, embedders, lambda e, text: vectors_for(e, text, query=False), self._naming, settings.lease_seconds
@@ -262,7 +256,7 @@ class Graphmem:
         stored = self.reader.receipt(scope, receipt_id)
         if stored is None:
             raise NotFoundError("no receipt of that id")
-        return _receipt(stored)
+        return receipt_of(stored)
 
     # --- relations, cohorts, timeline, why
 
@@ -464,65 +458,6 @@ class Graphmem:
                 "at": receipt.at or datetime.now(UTC),
             },
         )
-
-
-class _Afterwards:
-    """Receipts are stored after the answer, by one thread. A crash may lose the last second of them."""
-
-    def __init__(self, store: Callable[[Scope, Receipt, str], None]) -> None:
-        self._store = store
-        self._queue: queue.Queue[tuple[Scope, Receipt, str] | None] = queue.Queue(RECEIPTS_QUEUED)
-        self._thread: threading.Thread | None = None
-        self._lock = threading.Lock()
-
-    def put(self, scope: Scope, receipt: Receipt, query_type: str) -> None:
-        with self._lock:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="graphmem-receipts", daemon=True)
-                self._thread.start()
-        try:
-            self._queue.put_nowait((scope, receipt, query_type))
-        except queue.Full:
-            return
-
-    def waiting(self) -> int:
-        return self._queue.qsize()
-
-    def flush(self) -> None:
-        """Wait until everything put so far is stored."""
-        if self._thread is not None:
-            self._queue.join()
-
-    def stop(self) -> None:
-        with self._lock:
-            thread, self._thread = self._thread, None
-        if thread is not None:
-            self._queue.put(None)
-            thread.join()
-
-    def _run(self) -> None:
-        while True:
-            item = self._queue.get()
-            try:
-                if item is None:
-                    return
-                self._store(*item)
-            except Exception:  # noqa: S110 - a receipt is an explanation, its loss must never hurt an answer
-                pass
-            finally:
-                self._queue.task_done()
-
-
-def _receipt(stored: str) -> Receipt:
-    import json
-
-    body: Mapping[str, object] = json.loads(stored)
-    raw = json.loads(stored)
-    lines = tuple(ReceiptLine(x["mid"], x["scores"], x["told"], x["reason"]) for x in raw["lines"])
-    at = None if raw["at"] is None else datetime.fromisoformat(raw["at"])
-    return Receipt(
-        str(body["receipt_id"]), str(body["tier"]), Trigger(raw["trigger"]["rule"]), lines, at, tuple(raw["degraded"]), raw["session_id"]
-    )
 
 
 def _ages(settings: Settings) -> Ages:

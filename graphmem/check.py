@@ -144,8 +144,10 @@ def _caches(tenant: str, row: Row, right: Row, now: Ms, *, lags: bool) -> list[B
             found.append(Break("current_but_not_holding", tenant, row.mid, row.slot))
         if right.current and not row.current and counts(row, now):
             found.append(Break("holding_but_not_current", tenant, row.mid, row.slot))
-    if row.until < right.until:  # later only means that a write reads more than it needs
-        found.append(Break("wrong_end", tenant, row.mid, f"until {row.until}, must be {right.until}"))
+    if row.until < right.until or row.valid_to != right.valid_to:  # read longer than needed is no break
+        found.append(
+            Break("wrong_end", tenant, row.mid, f"until {row.until}, must be {right.until}; ends {row.valid_to}, must be {right.valid_to}")
+        )
     if row.expires_at != right.expires_at and row.current and right.current:
         found.append(Break("wrong_expiry", tenant, row.mid, f"expires {row.expires_at}, must be {right.expires_at}"))
     return found

@@ -1,15 +1,15 @@
 """Every error graphmem raises on purpose, drawn as one tree. Each says what the caller can do; `code` is the stable name in answers.
 
-    GraphmemError
-    ├── InvalidInputError            the caller's input is wrong: correct the named field
-    │   ├── PackError                a pack file is wrong: file and line
-    │   └── QueryFileError           a .cypher file is wrong: file and line
-    ├── NotFoundError                no such thing in this scope (foreign and unknown look the same)
-    ├── ConflictError                the state moved, or the key was used for another request
-    ├── RefusedError                 a policy forbids it
-    ├── ConfigurationError           settings or stores do not fit together; the start is refused
-    └── UnavailableError             a store does not answer: try again later
-        └── OverloadedError          queues are full: try again later
+GraphmemError
+├── InvalidInputError            the caller's input is wrong: correct the named field
+│   ├── PackError                a pack file is wrong: file and line
+│   └── QueryFileError           a .cypher file is wrong: file and line
+├── NotFoundError                no such thing in this scope (foreign and unknown look the same)
+├── ConflictError                the state moved, or the key was used for another request
+├── RefusedError                 a policy forbids it
+├── ConfigurationError           settings or stores do not fit together; the start is refused
+└── UnavailableError             a store does not answer: try again later
+    └── OverloadedError          queues are full: try again later
 """
 
 from __future__ import annotations

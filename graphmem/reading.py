@@ -29,7 +29,7 @@ class Reading:
         self._room, self._reader = room, reader
 
     def memories(self, scope: Scope, where: MemoryFilter, limit: int, cursor: str | None) -> Page:
-        """A page of what is told at (as_of, known_at), or of every memory with the status asked for; newest first by the order asked for."""
+        """A page of what is told at (as_of, known_at), or of every memory with the status asked for; newest first by that order."""
         check_limit(limit)
         after = _cursor(cursor)
         teller, pendings, rev = self._view(scope, where)
@@ -46,7 +46,9 @@ class Reading:
         known = self._room.ontology.get(key)
         where = MemoryFilter(kind=known.kind if known else None, key=key, subject=subject, as_of=as_of, known_at=known_at)
         teller, pendings, rev = self._view(scope, where)
-        items = sorted((m for m in self._listed(teller, pendings, where) if _matches(m, where)), key=lambda m: _place(m, where), reverse=True)
+        items = sorted(
+            (m for m in self._listed(teller, pendings, where) if _matches(m, where)), key=lambda m: _place(m, where), reverse=True
+        )
         return Latest(tuple(items), tuple(m for m in self._shown(teller, pendings) if _matches(m, where)), rev)
 
     def memory(self, scope: Scope, mid: str, as_of: datetime | None, known_at: datetime | None) -> Memory:

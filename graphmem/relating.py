@@ -154,9 +154,7 @@ class Relations:
 def _alike(mid: str, liking: Mapping[str, float], told: Mapping[str, Memory]) -> list[Related]:
     """Memories whose words are like this one's, the likest first."""
     best = sorted((m for m in liking if m in told), key=lambda m: (-liking[m], m))
-    return [
-        Related(told[m], 1, round(liking[m], 6), (Hop(RelationType.SEMANTIC_SIMILAR, mid, m, round(liking[m], 6)),)) for m in best
-    ]
+    return [Related(told[m], 1, round(liking[m], 6), (Hop(RelationType.SEMANTIC_SIMILAR, mid, m, round(liking[m], 6)),)) for m in best]
 
 
 def likeness(ontology: Ontology, seeing: Seeing, scope: Scope, memory: Memory) -> tuple[Mapping[str, float], tuple[str, ...]]:

@@ -125,7 +125,8 @@ class Keeper:
             raise InvalidInputError(f"'{ask.key}' is no key of the ontology and this service permits no others", field="key")
         if ask.kind is None or ask.arity is None:
             raise InvalidInputError(
-                f"'{ask.key}' is outside the ontology: name kind and arity (one, many or pole)", field="kind" if ask.kind is None else "arity"
+                f"'{ask.key}' is outside the ontology: name kind and arity (one, many or pole)",
+                field="kind" if ask.kind is None else "arity",
             )
         kind, arity = self._shape(scope.tenant, ask.key, ask.kind, ask.arity)
         if (kind, arity) != (ask.kind, ask.arity):
@@ -154,8 +155,7 @@ class Keeper:
         return Remembered(last.verdict, teller.memory(row), last.supersedes, False, written.rev, reason=last.reason)
 
     def again(self, scope: Scope, written: Written) -> Remembered:
-        done = written.known.done
-        assert done is not None
+        done = written.before
         mid, verdict, supersedes, reason = json.loads(done.outcome)["verdicts"][-1]
         memory = None if mid is None else self._as_now(scope, mid)
         return Remembered(Verdict(verdict), memory, supersedes, True, done.rev, reason=reason)
@@ -216,16 +216,16 @@ class Keeper:
             is_end=row.is_end, confidence=row.confidence, deliberate=True, rule="confirm",
         )  # fmt: skip
         start = max(book.now, row.valid_from)
-        return Case(
-            statement, rule, Trust(), self._room.limits, row.slot, row.thing, book.now, start, row.ends_at, book.now, book.now
-        )
+        return Case(statement, rule, Trust(), self._room.limits, row.slot, row.thing, book.now, start, row.ends_at, book.now, book.now)
 
     def _decide(
         self, scope: Scope, found: Pending, route: str, act: Callable[[Book, Pending], Judgement]
     ) -> tuple[Written, Book, list[Decided], Origin]:
         row = found.row
         operation = Operation(operation_id(scope, route, row.mid), row.mid, route, scope.principal)
-        origin = Origin(f"op:{operation.op}", SourceKind.USER_STATED.value, row.mid, scope.principal, scope.domain, str(row.more.get("zone", "UTC")))
+        origin = Origin(
+            f"op:{operation.op}", SourceKind.USER_STATED.value, row.mid, scope.principal, scope.domain, str(row.more.get("zone", "UTC"))
+        )
         mids = many(6)
         sealed: list[tuple[Book, list[Decided]]] = []
 

@@ -76,7 +76,9 @@ class Room:
             return self.ask(s.key, s.value or "")
         label = label_of(self.ontology, s.key)
         value = s.value or label.zh
-        return Text2(zh=f"请确认：{label.zh}「{value}」不再成立，对吗？", en=f"Please confirm: {label.en} '{s.value or ''}' no longer holds?")
+        return Text2(
+            zh=f"请确认：{label.zh}「{value}」不再成立，对吗？", en=f"Please confirm: {label.en} '{s.value or ''}' no longer holds?"
+        )
 
     # --- checks
 
@@ -90,7 +92,12 @@ class Room:
 
     def check_turn(self, turn: Turn) -> None:
         """Refuse a turn whose ids, time, source or metadata could not be stored; its text is check_text's."""
-        for name, text in (("session_id", turn.session_id), ("turn_id", turn.turn_id), ("answers", turn.answers), ("speaker", turn.speaker)):
+        for name, text in (
+            ("session_id", turn.session_id),
+            ("turn_id", turn.turn_id),
+            ("answers", turn.answers),
+            ("speaker", turn.speaker),
+        ):
             check_id(text, name)
         check_time(turn.at, "at")
         check_source(turn.source)

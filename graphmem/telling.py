@@ -83,7 +83,7 @@ class Teller:
             row,
             status,
             valid_from=from_ms(row.valid_from),
-            valid_to=_time(row.until if row.until != OPEN else None),
+            valid_to=_time(row.valid_to),
             closed_at=None,
             supersedes=row.prev_mid,
             superseded_by=row.next_mid,

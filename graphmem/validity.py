@@ -61,6 +61,8 @@ class Row:
     """Retracted because a later statement claimed its time; what it claimed itself still overrules what was said before it."""
 
     until: Ms = OPEN
+    """Until when a write must read it: its own end, or later where it still holds a cache, a claim or the end of such a row."""
+    valid_to: Ms | None = None
     current: bool = False
     planned: bool = False
     expires_at: Ms | None = None
@@ -298,6 +300,7 @@ def _cached(ledger: Ledger, row: Row, now: Ms) -> Row:
         return replace(
             row,
             until=_claimed(row) if row.overruled else row.valid_from,
+            valid_to=row.valid_from,
             current=False,
             planned=False,
             observed_at=observed,
@@ -312,6 +315,7 @@ def _cached(ledger: Ledger, row: Row, now: Ms) -> Row:
     return replace(
         row,
         until=OPEN if current or row.valid_from > now else max(until, _claimed(row)),
+        valid_to=until if until != OPEN else None,
         prev_mid=before.mid if before is not None else row.prev_mid,
         observed_at=observed,
         expires_at=lapses(row, now) if current else None,

@@ -175,6 +175,20 @@ class Written:
     changes: Changes | None
     rev: int
 
+    @property
+    def stored(self) -> Changes:
+        """What was stored; asked only where the operation was not done before."""
+        if self.changes is None:
+            raise ValueError("this operation was done before")
+        return self.changes
+
+    @property
+    def before(self) -> Done:
+        """The record of the operation that was done before; there is one exactly where `changes` is None."""
+        if self.known.done is None:
+            raise ValueError("this operation was not done before")
+        return self.known.done
+
 
 @dataclass(frozen=True, slots=True)
 class Decided:

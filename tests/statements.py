@@ -57,8 +57,10 @@ class Said:
         kind = RULES[self.key][0]
         polarity = "-" if self.polarity == "-" else "+"
         start = None if self.start is None else from_ms(self.start)
+        value = None if self.whole else self.value
+        ckey = "" if value is None else ckey_of_text(value)
         return Statement(
-            kind, self.key, None if self.whole else self.value, "" if self.whole else ckey_of_text(self.value), polarity=polarity, is_end=self.is_end,  # type: ignore[arg-type]
+            kind, self.key, value, ckey, polarity=polarity, is_end=self.is_end,  # type: ignore[arg-type]
             start=start, claims=self.claims, deliberate=True,
         )  # fmt: skip
 

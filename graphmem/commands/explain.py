@@ -43,7 +43,6 @@ class TypeWord(StrEnum):
     SEMANTIC_SIMILAR = "SEMANTIC_SIMILAR"
 
 
-
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
     for act in (why, timeline, related):

@@ -21,6 +21,9 @@ ELDERS = frozenset({"father", "mother", "grandfather", "grandmother"})
 """Whose disease is family history (vocabulary.md)."""
 
 
+DENIABLE = frozenset({"current_location", "current_city", "health_state"})
+"""Contexts whose denial says something: I'm not at the office; the fever is gone."""
+
 MISREAD = 0.9
 """Factor of an ID number whose check digit is wrong: it is told back for a look. Own choice."""
 
@@ -114,7 +117,7 @@ class Classifier:
         if rule.options.get("check") == "id" and "v" in m.groups and not id_checks(said.text[slice(*m.groups["v"])]):
             confidence *= MISREAD
         for key, value, types, sure in values:
-            if minus and self.ontology.key(key).kind is Kind.CONTEXT if key != "taste" else False:
+            if minus and key != "taste" and self.ontology.key(key).kind is Kind.CONTEXT and key not in DENIABLE:
                 yield Refused(Reason.CHATTER, f"{rule.id}.denied_context")
                 continue
             if (
@@ -227,6 +230,8 @@ def _best(found: list[Found]) -> list[Found]:
         out.append(f)
     if any(f.statement.key == "allergy" for f in out):
         out = [f for f in out if f.statement.key != "health_state"]  # the hives of an allergy are no news of today
+    if any(f.statement.key == "family_history" and f.statement.subject == "self" for f in out):
+        out = [f for f in out if f.statement.key != "disease"]  # what runs in the family is not what one has
     return sorted(out, key=lambda f: (f.value_start, f.start))
 
 

@@ -62,7 +62,7 @@ class Extractor:
         self._ontology = ontology
         self._speech = load_speech(PACKS / "speech.yaml")
         self._people = load_people(PACKS / "subjects.yaml")
-        self._classifier = _classifier(ontology, lexicon, self._speech, PrefixReader(self._people, self._speech.words))
+        self._classifier = _classifier(ontology, lexicon, self._speech, PrefixReader(self._people, self._speech.words, self._speech.acts["adjunct"]))
         cut("预热")  # dictionaries and the time pack are read now, not at the first turn
         clock.times("", EPOCH, ZoneInfo("UTC"))
         self._answers = Answers(ontology, self._classifier, self._speech, PACKS / "answers.yaml")
@@ -116,9 +116,10 @@ class Extractor:
     def _read_all(self, hearing: _Hearing, sliced: Sliced, talk: Talk) -> None:
         supposed = -1
         clauses = sliced.clauses
+        fiction = {c.sentence for c in clauses if self._speech.is_("fiction", c.text)}
         for i, clause in enumerate(clauses):
             act = self._speech.act_of(clause)
-            if act is None and supposed == clause.sentence:
+            if act is None and (supposed == clause.sentence or clause.sentence in fiction):
                 act = (Reason.HYPOTHETICAL, "speech_act.hypothetical")
             if act is not None:
                 if act[0] is Reason.HYPOTHETICAL and not self._speech.is_("condition", clause.text):

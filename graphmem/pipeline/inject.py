@@ -7,13 +7,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import cast
+from typing import Literal, cast
 
-from graphmem.answers import FollowUpItem, Injected, PendingItem, Remembered, Stored
+from graphmem.answers import FollowUpItem, Injected, PendingItem, Stored
 from graphmem.book import Book
 from graphmem.casework import Spoken, rule_of
 from graphmem.drift import CITY, reads, sensed
-from graphmem.errors import ConflictError, InvalidInputError
 from graphmem.ids import many, uuid7
 from graphmem.memory import (
     Heard,
@@ -25,7 +24,6 @@ from graphmem.memory import (
     SourceKind,
     Statement,
     Step,
-    Text2,
     Turn,
     Verdict,
     from_ms,
@@ -37,7 +35,7 @@ from graphmem.review import case_for
 from graphmem.room import Room, tz_of
 from graphmem.scope import Scope
 from graphmem.slot import folded, operation_id, source_ref
-from graphmem.telling import Teller, caption, with_origin
+from graphmem.telling import Teller, with_origin
 from graphmem.validity import Ledger
 from graphmem.writing import Changes, Decided, Known, NewTurn, Origin, StoredTurn, Written
 
@@ -148,7 +146,10 @@ class Injector:
             scope.domain,
             hearing.zone,
         )
-        waiting = [{"key": f.statement.key, "span": f.statement.span, "question": {"zh": f.question.zh, "en": f.question.en}} for f in heard.follow_ups]
+        waiting = [
+            {"key": f.statement.key, "span": f.statement.span, "question": {"zh": f.question.zh, "en": f.question.en}}
+            for f in heard.follow_ups
+        ]
         new_turn = NewTurn(
             ref=ref,
             turn_id=hearing.turn_id,
@@ -168,8 +169,7 @@ class Injector:
         return self._room.close(known, book, decided, changes, _outcome(hearing, known, decided), heard.language)
 
     def _answer(self, hearing: Hearing, written: Written, book: Book, decided: list[Decided], steps: tuple[Step, ...]) -> Injected:
-        changes = written.changes
-        assert changes is not None
+        changes = written.stored
         teller = Teller(self._room.ontology, Ledger(with_origin(r, changes.origin) for r in book.rows.values()), book.now, book.now)
         stored, pending = [], []
         not_stored = list(hearing.heard.not_stored)
@@ -179,7 +179,9 @@ class Injector:
                 memory = teller.pending(replace(book.pendings[j.mid], row=with_origin(book.pendings[j.mid].row, changes.origin)))
                 pending.append(PendingItem(memory, j.reason or "", self._room.question(d.statement), case_for(j.mid, j.reason)))
             elif j.mid is not None:
-                stored.append(Stored(teller.memory(next(r for r in teller.ledger.rows if r.mid == j.mid)), j.verdict, j.supersedes, d.statement.span))
+                stored.append(
+                    Stored(teller.memory(next(r for r in teller.ledger.rows if r.mid == j.mid)), j.verdict, j.supersedes, d.statement.span)
+                )
             else:
                 not_stored.append(_refusal(d.statement, j.reason))
         return Injected(
@@ -198,22 +200,21 @@ class Injector:
 
     def _again(self, scope: Scope, hearing: Hearing, written: Written) -> Injected:
         """The answer of an operation that was done before, rebuilt from the graph: what was forgotten since is not in it."""
-        done = written.known.done
-        assert done is not None
+        done = written.before
         outcome = json.loads(done.outcome)
         mids = [mid for mid, _, _, _ in outcome["verdicts"] if mid]
         hydrated = self._reader.hydrate(scope, dict.fromkeys(Kind, mids), [], 0)
         rows = {r.mid: r for r in hydrated.rows if r.tombstoned_at is None}
         teller = Teller(self._room.ontology, Ledger(rows.values()), hydrated.now, hydrated.now, bounded=True)
-        stored = tuple(Stored(teller.current(rows[m]), Verdict(v), sup) for m, v, sup, _ in outcome["verdicts"] if m in rows and rows[m].version)
+        stored = tuple(
+            Stored(teller.current(rows[m]), Verdict(v), sup) for m, v, sup, _ in outcome["verdicts"] if m in rows and rows[m].version
+        )
         pending = tuple(
             PendingItem(teller.pending(p), p.reason, self._room.ask(p.row.key, p.row.value or ""), case_for(p.row.mid, p.reason))
             for p in hydrated.pendings
             if p.row.mid in mids and p.row.tombstoned_at is None
         )
-        not_stored = tuple(
-            NotStored(hearing.turn.text[a:b], (a, b), Reason(reason), rule) for a, b, reason, rule in outcome["not_stored"]
-        )
+        not_stored = tuple(NotStored(hearing.turn.text[a:b], (a, b), Reason(reason), rule) for a, b, reason, rule in outcome["not_stored"])
         return Injected(
             turn_id=outcome["turn_id"],
             session_id=hearing.turn.session_id,
@@ -275,9 +276,18 @@ def _kept(hearing: Hearing, ref: str, now: int) -> StoredTurn:
 
 
 def _as_turn(t: StoredTurn) -> Turn:
-    role = t.role if t.role in ("user", "assistant", "system", "tool") else "user"
+    role = cast(Literal["user", "assistant", "system", "tool"], t.role)
     language = cast(Language, t.language) if t.language in ("zh", "en") else None
-    return Turn(text=t.text, role=role, session_id=t.session_id, turn_id=t.turn_id, at=from_ms(t.at), zone=t.zone, language=language, speaker=t.speaker)  # type: ignore[arg-type]
+    return Turn(
+        text=t.text,
+        role=role,
+        session_id=t.session_id,
+        turn_id=t.turn_id,
+        at=from_ms(t.at),
+        zone=t.zone,
+        language=language,
+        speaker=t.speaker,
+    )
 
 
-__all__ = ["ConflictError", "Injector", "InvalidInputError", "Remembered", "Text2", "caption"]
+__all__ = ["Injector"]

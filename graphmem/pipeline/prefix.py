@@ -6,6 +6,7 @@ subject or another meaning, and then nothing is stored.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -49,8 +50,8 @@ class Before:
 class PrefixReader:
     """Reads prefixes with the packs it was built from."""
 
-    def __init__(self, people: People, words: Phrases) -> None:
-        self.people, self._words = people, words
+    def __init__(self, people: People, words: Phrases, adjunct: re.Pattern[str] | None = None) -> None:
+        self.people, self._words, self._adjunct = people, words, adjunct or re.compile(r"(?!)")
 
     def person_at(self, text: str, i: int, original: Callable[[int, int], str], limit: int | None = None) -> Person | None:
         """The person named at text[i:limit], relatives of relatives and a following name included."""
@@ -168,6 +169,15 @@ class PrefixReader:
         word = self._words.at(text, start)
         return word is not None and start + len(word) > end
 
+    def _aside(self, text: str, i: int, end: int, original: Callable[[int, int], str]) -> int:
+        """Where a phrase of time, place or reason that begins at i ends; i when none does, or when it names somebody."""
+        m = self._adjunct.match(text, i, end)
+        if m is None or m.end() <= i:
+            return i
+        if any(self.person_at(text, k, original, m.end()) is not None for k in range(i, m.end()) if text[k] not in SKIPPED):
+            return i
+        return m.end()
+
     def read(
         self,
         text: str,
@@ -217,6 +227,10 @@ class PrefixReader:
                 for tag in self._words.tags[word]:
                     tags[tag] = tags.get(tag, 0) + 1
                 i += len(word)
+                continue
+            aside = self._aside(text, i, end, original)
+            if aside > i:
+                i = aside
                 continue
             step = max(1, len(_latin_word(text, i)))
             left += text[i : min(i + step, end)]

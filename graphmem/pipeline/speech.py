@@ -28,6 +28,8 @@ ACTS = (
     "over",
     "choosing",
     "jest",
+    "adjunct",
+    "fiction",
     "slip",
     "test",
     "document",

@@ -95,6 +95,16 @@ def named(text: str, a: int, b: int, types: Sequence[str], mentions: Sequence[Me
             continue
         if best is None or m.end - m.start > best.end - best.start:
             best = Value(m.start, m.end, concept)
+    return best if best is None else _shortest(text, best, mentions, trims)
+
+
+def _shortest(text: str, best: Value, mentions: Sequence[Mention], trims: Trims) -> Value:
+    """支付宝 of 支付宝付款: a shorter name of the same concept, when what is left of the longer one in Chinese is generic."""
+    for m in sorted(mentions, key=lambda m: m.end - m.start):
+        if m.start != best.start or m.end >= best.end or not is_han(text[m.end]) or best.concept not in m.concepts:
+            continue
+        if trims.generic.fullmatch(text, m.end, best.end) is not None:
+            return Value(m.start, m.end, best.concept)
     return best
 
 

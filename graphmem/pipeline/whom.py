@@ -47,6 +47,10 @@ def certainty(before: Before, grave: bool) -> float:
     return factor
 
 
+BYGONE = frozenset({"surgery", "hometown", "birthday", "education_level", "family_history", "name", "allergy"})
+"""Keys whose statements are about the past and still hold."""
+
+
 def blocked(rule: Rule, before: Before, key: Key | None) -> Refused | None:
     """Why the words before a match keep it from being so now."""
     if before.tags.get("hearsay") or before.head.get("hearsay"):
@@ -55,7 +59,7 @@ def blocked(rule: Rule, before: Before, key: Key | None) -> Refused | None:
         return Refused(Reason.LOW_CONFIDENCE, "modality.doubt")
     if key is not None and key.name == "medication" and before.tags.get("cannot"):
         return Refused(Reason.LOW_CONFIDENCE, "modality.cannot")  # what one must not take says nothing of what one takes
-    if before.tags.get("past") and not rule.flags & {"past", "past_event"}:
+    if before.tags.get("past") and not rule.flags & {"past", "past_event"} and (key is None or key.name not in BYGONE):
         return Refused(Reason.LOW_CONFIDENCE, "time.over")
     kind = key.kind if key is not None else Kind.PREFERENCE
     if before.tags.get("plan") and kind is not Kind.PREFERENCE and "past" not in rule.flags and "plan" not in rule.options:
@@ -71,6 +75,8 @@ def subjects(rule: Rule, before: Before, talk: Talk) -> list[str] | Refused:
         return _without_person(rule, before, talk)
     last = before.people[-1]
     reported = before.head.get("say", 0)
+    if before.tags.get("say") and before.left and last.subject != "self" and not before.tags.get("doctor"):
+        return Refused(Reason.THIRD_PARTY, "subject.reported")
     subject = talk.resolve(last.subject) if last.pronoun else last.subject
     if subject is None and len(before.people) > 1 and not before.people[-2].pronoun:
         subject = before.people[-2].subject

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass
 
 from graphmem.answers import Ask, EvidenceTurn, Found, Hit, Memory, Recalled, Receipt, ShortTurn
 from graphmem.drift import blocked, check_environment
@@ -88,7 +86,9 @@ class Gathered:
 class Recall:
     """Says what may be told now, and why. Thread safe. `later` stores receipts after the answer."""
 
-    def __init__(self, room: Room, reader: MemoryReader, reading: Reading, seeing: Seeing, later: Callable[[Scope, Receipt, str], None]) -> None:
+    def __init__(
+        self, room: Room, reader: MemoryReader, reading: Reading, seeing: Seeing, later: Callable[[Scope, Receipt, str], None]
+    ) -> None:
         self._room, self._reader, self._reading, self._seeing, self._later = room, reader, reading, seeing, later
 
     def recall(self, scope: Scope, ask: Ask) -> Recalled:
@@ -293,12 +293,4 @@ def _replies(turns: Iterable[StoredTurn]) -> list[fuse.Reply]:
     return found
 
 
-def receipt_json(found: Receipt) -> str:
-    """A receipt as it is stored: ids and scores only."""
-    body = asdict(replace(found, trigger=replace(found.trigger, phrase=None), at=None, lines=()))
-    body["at"] = None if found.at is None else found.at.isoformat()
-    body["lines"] = [{"mid": x.mid, "scores": dict(x.scores), "told": x.told, "reason": x.reason} for x in found.lines]
-    return json.dumps(body, ensure_ascii=False)
-
-
-__all__ = ["Recall", "Seeing", "datetime", "receipt_json"]
+__all__ = ["Recall", "Seeing"]

@@ -19,7 +19,8 @@ from neo4j import (
     RoutingControl,
     unit_of_work,
 )
-from neo4j.exceptions import AuthError, ConfigurationError as DriverConfigurationError, ConstraintError, DriverError, Neo4jError
+from neo4j.exceptions import AuthError, ConstraintError, DriverError, Neo4jError
+from neo4j.exceptions import ConfigurationError as DriverConfigurationError
 
 from graphmem.errors import ConfigurationError, GraphmemError, InvalidInputError, OverloadedError, UnavailableError
 from graphmem.stores import cypher

@@ -56,6 +56,7 @@ def row_of(found: Mapping[str, object]) -> Row:
         tombstoned_at=_n(get("tombstoned_at")),
         overruled=bool(get("overruled")),
         until=_i(get("until") if get("until") is not None else OPEN),
+        valid_to=_n(get("valid_to")),
         current=bool(get("current")),
         planned=bool(get("planned")),
         expires_at=_n(get("expires_at")),
@@ -98,7 +99,7 @@ def patch_of(row: Row) -> dict[str, object]:
     """The properties of an old row that a write may change: caches and decisions."""
     return {
         "until": row.until,
-        "valid_to": _t(row.until if row.until != OPEN else None),
+        "valid_to": _t(row.valid_to),
         "current_slot": row.slot if row.current else None,
         "planned_slot": row.slot if row.planned else None,
         "status": row.status.value,
@@ -197,7 +198,9 @@ def _said(origin: Origin, row: Row) -> dict[str, object]:
 def _element(scope: Scope, changes: Changes, row: Row, edge: dict[str, object]) -> dict[str, object]:
     said = row.more.get("statement")
     s = said if isinstance(said, Statement) else None
-    metadata = json.dumps(dict(s.metadata), ensure_ascii=False, sort_keys=True) if s is not None and s.metadata else row.more.get("metadata")
+    metadata = (
+        json.dumps(dict(s.metadata), ensure_ascii=False, sort_keys=True) if s is not None and s.metadata else row.more.get("metadata")
+    )
     value = row.value if not row.is_end else (s.value if s is not None else None)
     node = {
         "mid": row.mid,

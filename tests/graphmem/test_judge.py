@@ -370,6 +370,12 @@ def test_the_opposite_within_72_hours_is_pending_whatever_the_wording(life: Life
     assert (life.told(NOW), life.pending()) == (["latte"], ["-latte"])
 
 
+def test_the_opposite_in_the_very_moment_is_pending_too(life: Life) -> None:
+    life.say("coffee_preference", "latte", 390)
+    assert life.say("coffee_preference", "-latte", 390) is Verdict.PENDING
+    assert life.told(NOW) == ["latte"]
+
+
 def test_the_opposite_after_72_hours_is_told(life: Life) -> None:
     life.say("coffee_preference", "latte", 390)
     assert life.say("coffee_preference", "-latte", 393 + 1 / DAY) is not Verdict.PENDING

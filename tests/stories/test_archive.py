@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -205,3 +209,31 @@ def test_the_terminal_sweeps_archives_lists_and_restores(
     assert terminal.mine("undelete", current).code == 0
     assert terminal.mine("retract", current).code == 0
     assert [m.value for m in graphmem.latest(scope, "employer").items] == ["Old Mill"]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from graphmem.app import open_graphmem
+from graphmem.settings import Settings
+g = open_graphmem(Settings(home=Path(sys.argv[1]), embedders=("use",)), warm=False)
+g._vault.fault = lambda at: os.kill(os.getpid(), signal.SIGKILL) if at == sys.argv[3] else None
+g.archive_run(sys.argv[2])
+"""
+
+
+@pytest.mark.parametrize("step", ["manifest", "before moved"])
+def test_a_killed_process_leaves_both_or_the_graph_alone_never_neither(
+    graphmem: Graphmem, scope: Scope, neo4j_server: Neo4jServer, step: str
+) -> None:
+    mids = old_life(graphmem, scope)
+    graphmem.sweep(scope.tenant)
+    before = records(graphmem, scope, mids)
+    home = Path(str(graphmem.settings.home))
+    arguments = [sys.executable, "-c", KILLED, str(home), scope.tenant, step]
+    done = subprocess.run(arguments, env={**os.environ, **environment(neo4j_server, home)}, capture_output=True, timeout=120)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert [s.state for s in graphmem.archive_list(scope.tenant)] == ["written"]
+    assert records(graphmem, scope, mids) == (before if step == "manifest" else [])
+    assert graphmem.archive_restore(scope.tenant) == (0 if step == "manifest" else 4)
+    assert records(graphmem, scope, mids) == before
