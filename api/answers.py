@@ -143,6 +143,17 @@ class RememberedOut(Answer):
     revision: int
 
 
+class RecordedOut(Answer):
+    """What became of an event; `not_stored` names what a policy refused."""
+
+    name: str
+    replayed: bool
+    stored: list[StoredOut]
+    pending: list[PendingOut]
+    not_stored: list[NotStoredOut]
+    revision: int
+
+
 class PageOut(Answer):
     items: list[MemoryOut]
     pending: list[MemoryOut]

@@ -12,12 +12,14 @@ from api.answers import (
     NotStoredOut,
     PendingOut,
     ProblemOut,
+    RecordedOut,
     RememberedOut,
     StoredOut,
     Text2Out,
 )
 from api.errors import Problem
 from graphmem.answers import Injected, PendingItem, Remembered
+from graphmem.events import Recorded
 from graphmem.memory import Verdict
 
 
@@ -46,6 +48,18 @@ def injected_out(done: Injected, base: str) -> InjectedOut:
         not_stored=[NotStoredOut.model_validate(n) for n in done.not_stored],
         follow_up=[FollowUpOut.model_validate(f) for f in done.follow_up],
         notes=list(done.notes),
+        revision=done.revision,
+    )
+
+
+def recorded_out(done: Recorded, base: str) -> RecordedOut:
+    """What became of an event."""
+    return RecordedOut(
+        name=done.name,
+        replayed=done.replayed,
+        stored=[StoredOut.model_validate(s) for s in done.stored],
+        pending=[pending_out(p, base) for p in done.pending],
+        not_stored=[NotStoredOut.model_validate(n) for n in done.not_stored],
         revision=done.revision,
     )
 

@@ -37,6 +37,7 @@ from graphmem.check import Checker, CheckReport
 from graphmem.cohorts import Cohort, CohortQuery, Cohorts
 from graphmem.console import ConsoleSender
 from graphmem.errors import ConfigurationError, GraphmemError, InvalidInputError, NotFoundError, UnavailableError
+from graphmem.events import Event, Recorded
 from graphmem.explain import Timeline, Why
 from graphmem.forgetting import Forgetting
 from graphmem.lifecycle import Lifecycle, Swept
@@ -50,6 +51,7 @@ from graphmem.proving import Proving
 from graphmem.reading import Reading
 from graphmem.recall.afterwards import Afterwards, receipt_json, receipt_of
 from graphmem.recall.recall import Recall, Seeing
+from graphmem.recording import Recorder
 from graphmem.relating import Relations, likeness
 from graphmem.relations import RelatedPage, Relating, Relation, RelationType
 from graphmem.remember import Keeper
@@ -63,6 +65,7 @@ from graphmem.stores.embedders import make_embedders
 from graphmem.stores.embedding import sizes, vectors_for
 from graphmem.stores.neo4j_archive import Neo4jShelf
 from graphmem.stores.neo4j_base import Neo4j
+from graphmem.stores.neo4j_check import Neo4jCheck
 from graphmem.stores.neo4j_history import Neo4jHistory
 from graphmem.stores.neo4j_lifecycle import Neo4jSweeper
 from graphmem.stores.neo4j_outbox import Neo4jOutbox
@@ -100,6 +103,7 @@ class Graphmem:
         self._injector = Injector(self.room, self.writer, self.reader)
         self._lifecycle = Lifecycle(self.room, self.writer, self.reader, Neo4jSweeper(neo4j))
         self._keeper = Keeper(self.room, self.writer, self.reader, self._shape)
+        self._recorder = Recorder(self.room, self.writer, self._keeper)
         self._changer = Changer(self.room, self.writer, self.reader, self._keeper, self._shape)
         self._shelf, self._vault = Neo4jShelf(neo4j), FileVault(home_of(settings), master)
         self._archive = Archive(self.room, self.writer, self.reader, self._shelf, self._vault, _ages(settings))
@@ -165,6 +169,10 @@ class Graphmem:
     def remember(self, scope: Scope, ask: Remember, *, key: str | None = None) -> Remembered:
         """Store one deliberate statement; see Keeper.remember."""
         return self._keeper.remember(scope, ask, key=key)
+
+    def record(self, scope: Scope, event: Event, *, key: str | None = None) -> Recorded:
+        """Store what an event of the calling application says; see Recorder.record."""
+        return self._recorder.record(scope, event, key=key)
 
     def confirm(self, scope: Scope, mid: str) -> Remembered:
         """The user's yes to a pending memory."""
@@ -402,7 +410,8 @@ class Graphmem:
 
         It is no erasure of a person: no certificate is made and no key is destroyed.
         """
-        found = self.neo4j.implicit("wipe_tenant", {"tenant_id": tenant, "batch": WIPE_BATCH})
+        # memories first: with them gone no user or concept is dense, and no batch of the rest is large
+        gone = [self.neo4j.implicit(name, {"tenant_id": tenant, "batch": WIPE_BATCH}) for name in ("wipe_memories", "wipe_tenant")]
         self.room.forget_tenant(tenant)
         self._vault.remove(tenant)
         for shape in [s for s in self._shapes if s[0] == tenant]:
@@ -410,11 +419,11 @@ class Graphmem:
         drop = getattr(self.index, "drop", None)
         if drop is not None:
             drop(tenant)
-        return int(found[0]["nodes"]) if found else 0
+        return sum(int(found[0]["nodes"]) for found in gone if found)
 
     def check(self, tenant: str | None = None, progress: Callable[[int], None] | None = None) -> list[CheckReport]:
         """Prove the invariants of a tenant (or all) and compare both stores in both directions."""
-        checker = Checker(self.outbox, self.reader, self.index, lambda _, ref: keys.point_id(ref, self._names))
+        checker = Checker(Neo4jCheck(self.neo4j), self.outbox, self.index, lambda _, ref: keys.point_id(ref, self._names))
         waiting = self.outbox.lag().pending
         return [checker.check(t, waiting, progress) for t in ([tenant] if tenant is not None else self.outbox.tenants())]
 

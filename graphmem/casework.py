@@ -99,6 +99,8 @@ def reads(spoken: Sequence[Spoken]) -> Reads:
             if ckey:
                 slots[s.kind].add(sp.concept(ckey))
                 things[s.kind].add(thing(sp.scope, s, ckey))
+        if sp.rule.safety and sp.rule.arity == "many":
+            slots[s.kind].add(sp.concept(ANY))
         if sp.wide:
             prefixes[s.kind].add(sp.prefix)
             slots[s.kind].add(sp.concept(ANY))
@@ -165,11 +167,16 @@ def _expanded(sp: Spoken, book: Book, at: Ms) -> list[Statement]:
         return [_end_of(s, row) for row in told] or [s]
     if s.whole_key and s.polarity == "-" and (s.grounds is not None or sp.trust.vouched or not sp.rule.safety):
         return [*(replace(s, value=row.value, ckey=row.ckey, whole_key=False) for row in told), s]
-    if s.polarity == "+" and not s.is_end and (s.replaces or s.old):
+    if s.polarity == "-" or s.is_end:
+        return [s]
+    # "no allergies" does not outlive the first one that is affirmed
+    none = book.told(sp.concept(ANY), at)
+    affirms = none is not None and not s.hedged and s.ends_at is None
+    before = [replace(_end_of(s, none), value=None, ckey="", slip=False, claims=False)] if none is not None and affirms else []
+    if s.replaces or s.old:
         given = [r for r in told if r.ckey == s.old] if s.old else [r for r in told if r.ckey != s.ckey]
-        if len(given) == 1:
-            return [_end_of(s, given[0]), s]
-    return [s]
+        before += [_end_of(s, given[0])] if len(given) == 1 else []
+    return [*before, s]
 
 
 def _end_of(s: Statement, row: Row) -> Statement:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from graphmem.ports import COLLECTIONS, CandidateIndex, MemoryReader
+from graphmem.ports import COLLECTIONS, CandidateIndex
 from graphmem.scope import Scope
+from graphmem.slot import slot_prefix
 from graphmem.validity import Ledger, Ms, Row, counts, lapses, recached
 from graphmem.writing import Snapshot
 
@@ -41,30 +42,34 @@ class CheckReport:
 
 
 class Graph(Protocol):
-    """What check needs of the graph beside MemoryReader."""
+    """What check needs of the graph itself."""
 
-    def users(self, tenant: str) -> Iterator[str]: ...
+    def snapshots(self, tenant: str) -> Iterator[tuple[str, Snapshot]]: ...
+
+    def broken(self, tenant: str, limit: int) -> list[tuple[str, str]]: ...
+
+
+class Projected(Protocol):
+    """What must stand in the index."""
 
     def memories(self, tenant: str) -> Iterator[Mapping[str, object]]: ...
 
     def turns(self, tenant: str) -> Iterator[Mapping[str, object]]: ...
 
-    def broken_shapes(self, tenant: str, limit: int) -> list[tuple[str, str]]: ...
-
 
 class Checker:
     """Reads only; changes nothing."""
 
-    def __init__(self, graph: Graph, reader: MemoryReader, index: CandidateIndex, naming: Callable[[str, str], str]) -> None:
-        self._graph, self._reader, self._index, self._naming = graph, reader, index, naming
+    def __init__(self, graph: Graph, projected: Projected, index: CandidateIndex, naming: Callable[[str, str], str]) -> None:
+        self._graph, self._projected, self._index, self._naming = graph, projected, index, naming
 
     def check(self, tenant: str, waiting: int, progress: Callable[[int], None] | None = None) -> CheckReport:
         """Prove the invariants of one tenant. `waiting`: outbox records that are still to be projected (their refs may differ)."""
-        found = [Break(kind, tenant, mid, kind.replace("_", " ")) for mid, kind in self._graph.broken_shapes(tenant, MOST)]
+        found = [Break(kind, tenant, ref, kind.replace("_", " ")) for ref, kind in self._graph.broken(tenant, MOST)]
         users = memories = 0
-        for user in self._graph.users(tenant):
+        for user, snapshot in self._graph.snapshots(tenant):
             users += 1
-            snapshot = self._reader.history(Scope(tenant, user))
+            found += _foreign(Scope(tenant, user), snapshot)
             memories += len(snapshot.rows) + len(snapshot.pendings)
             found += slot_breaks(tenant, snapshot)
             if progress is not None and users % 100 == 0:
@@ -74,10 +79,10 @@ class Checker:
 
     def _compare(self, tenant: str) -> tuple[int, list[Break]]:
         wanted: dict[str, tuple[str, str, int]] = {}
-        for row in self._graph.memories(tenant):
+        for row in self._projected.memories(tenant):
             mid = str(row["mid"])
             wanted[self._naming(tenant, mid)] = (str(row["kind"]).lower(), mid, int(str(row["version"])))
-        for row in self._graph.turns(tenant):
+        for row in self._projected.turns(tenant):
             ref = str(row["ref"])
             wanted[self._naming(tenant, ref)] = ("turn", ref, 0)
         points, found = 0, []
@@ -97,6 +102,13 @@ class Checker:
                     break
         found += [Break("memory_without_point", tenant, ref, f"{kind} v{version}") for kind, ref, version in wanted.values()]
         return points, found
+
+
+def _foreign(scope: Scope, snapshot: Snapshot) -> list[Break]:
+    """Rows whose slot is not one of the user they hang on."""
+    prefix = slot_prefix(scope)
+    rows = (*snapshot.rows, *(p.row for p in snapshot.pendings))
+    return [Break("slot_of_another_user", scope.tenant, r.mid, r.slot) for r in rows if not r.slot.startswith(prefix)]
 
 
 def slot_breaks(tenant: str, snapshot: Snapshot) -> list[Break]:

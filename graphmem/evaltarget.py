@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from types import TracebackType
 from typing import Literal, Protocol, Self, cast
 from uuid import uuid4
@@ -65,7 +66,7 @@ class StoredTarget:
     def __init__(self, graphmem: Facade) -> None:
         self._graphmem = graphmem
         self.tenant = f"eval-{uuid4().hex}"
-        self._users = 0
+        self._users = count(1)
         trusted = graphmem.room.settings.trusted_domains
         self._domain = min(trusted) if trusted else "default"
 
@@ -174,8 +175,7 @@ class StoredTarget:
 
     def _somebody(self) -> Scope:
         """A new user, in a domain whose `verified` counts."""
-        self._users += 1
-        return Scope(self.tenant, f"u{self._users}", self._domain)
+        return Scope(self.tenant, f"u{next(self._users)}", self._domain)
 
 
 def evaluated(suite: Suite, target: StoredTarget) -> Report:

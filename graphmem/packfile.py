@@ -13,8 +13,8 @@ from graphmem.memory import Text2
 
 YAML_SUFFIXES = (".yaml", ".yml")
 TABLE_SUFFIXES = (".tsv", ".csv")
-SECTIONS = ("keys", "concepts")
-"""Top-level fields of a YAML pack: ontology keys and lexicon concepts."""
+SECTIONS = ("keys", "concepts", "events")
+"""Top-level fields of a YAML pack: ontology keys, lexicon concepts, events of the application."""
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 

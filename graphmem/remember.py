@@ -43,8 +43,7 @@ class Keeper:
     def remember(self, scope: Scope, ask: Remember, *, key: str | None = None) -> Remembered:
         """Judge and store one deliberate statement; see answers.Remembered. Under the confidence to be stored only a question comes out."""
         check_key(key)
-        self._check(ask)
-        statement, rule = self._statement(scope, ask)
+        statement, rule = self.prepare(scope, ask)
         if ask.confidence < self._room.settings.store_threshold:
             return Remembered(
                 None, None, None, False, 0, follow_up=FollowUpItem(uuid7(), self._room.question(statement)), reason="low_confidence"
@@ -68,6 +67,11 @@ class Keeper:
         if written.changes is None:
             return self.again(scope, written)
         return self.remembered(written, *sealed[0], origin)
+
+    def prepare(self, scope: Scope, ask: Remember) -> tuple[Statement, Rule]:
+        """A checked statement and the rule of its key, not judged yet."""
+        self._check(ask)
+        return self._statement(scope, ask)
 
     def _check(self, ask: Remember) -> None:
         if ask.value is not None:
@@ -157,10 +161,11 @@ class Keeper:
     def again(self, scope: Scope, written: Written) -> Remembered:
         done = written.before
         mid, verdict, supersedes, reason = json.loads(done.outcome)["verdicts"][-1]
-        memory = None if mid is None else self._as_now(scope, mid)
+        memory = None if mid is None else self.as_now(scope, mid)
         return Remembered(Verdict(verdict), memory, supersedes, True, done.rev, reason=reason)
 
-    def _as_now(self, scope: Scope, mid: str) -> Memory | None:
+    def as_now(self, scope: Scope, mid: str) -> Memory | None:
+        """A memory as it is told now; None where it was forgotten."""
         snapshot = self._reader.slot_of(scope, mid)
         if snapshot is None:
             return None

@@ -16,6 +16,7 @@ from graphmem.book import Book, Limits, Trust
 from graphmem.casework import Spoken
 from graphmem.drift import check_environment
 from graphmem.errors import InvalidInputError
+from graphmem.events import Events, load_events
 from graphmem.lexicon import Lexicon, load_lexicon
 from graphmem.marks import Marks
 from graphmem.memory import MILLISECOND, Heard, Language, Provenance, SourceKind, Statement, Text2, Turn, utc
@@ -40,8 +41,9 @@ class Room:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.ontology: Ontology = load_ontology([p for p in settings.packs if "lexicon" not in p.name])
-        self.lexicon: Lexicon = load_lexicon([p for p in settings.packs if "lexicon" in p.name])
+        self.ontology: Ontology = load_ontology(settings.packs)
+        self.lexicon: Lexicon = load_lexicon(settings.packs)
+        self.events: Events = load_events(self.ontology, settings.packs)
         self.limits = Limits(settings.window // MILLISECOND, settings.pending_life // MILLISECOND)
         self.skew: Ms = settings.skew // MILLISECOND
         self._extractor: Extractor | None = None

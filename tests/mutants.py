@@ -44,7 +44,7 @@ MUTANTS = (
     Mutant("a pending one is shown a moment too long", "validity", "or t >= row.said_at + life:", "or t > row.said_at + life:"),
     Mutant("the current row of a slot is not read again", "validity", "until=OPEN if current or row.valid_from > now else", "until="),
     Mutant("the window ends before 72 hours", "conflict", "<= case.limits.window]", "<= case.limits.window - 360_000]"),
-    Mutant("the window is open to the future only", "conflict", "fresh = [r for r in against if 0 <=", "fresh = [r for r in against if 0 <"),
+    Mutant("the very moment is outside the window", "conflict", "fresh = [r for r in against if 0 <=", "fresh = [r for r in against if 0 <"),
     Mutant("words of change open the window for nothing", "conflict", "and not case.same_value(held) and not s.change:", "and not case.same_value(held):"),
     Mutant("a deliberate statement waits for the window", "conflict", "if s.kind is not Kind.PREFERENCE or s.deliberate or s.is_end:", "if s.kind is not Kind.PREFERENCE or s.is_end:"),
     Mutant("restating in the same moment confirms", "conflict", "if case.said_at <= p.said_at or s.is_end", "if case.said_at < p.said_at or s.is_end"),

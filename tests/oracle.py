@@ -193,12 +193,18 @@ class Oracle:
         return [Judge(self, w, now).verdict() for w in self._each(words, now)]
 
     def _each(self, w: Words, now: int) -> Iterator[Words]:
-        """A denial of a whole key is one of each affirmation held and of everything (`*`); a bare one is one case if any is affirmed."""
-        if not w.whole_key:
-            yield w
-            return
+        """A denial of a whole key is one of each affirmation held and of everything (`*`); a bare one is one case if any is affirmed.
+
+        The first thing affirmed after it ends it: "no allergies" is not told beside one.
+        """
         said, start = heard(w, now)
         at = said if start is None else max(said, start)
+        if not w.whole_key:
+            lone = self.shapes[w.key].safety and self.shapes[w.key].arity == "many" and w.polarity == "+" and not w.is_end and not w.hedged
+            if lone and w.ends_at is None and self.told_in((w.key, w.subject, "*"), at, now) is not None:
+                yield replace(w, value=None, is_end=True, slip=False, claims=False)
+            yield w
+            return
         held = [x for x in self.lines if x.slot[:2] == (w.key, w.subject) and x.polarity == "+" and self.told_in(x.slot, at, now) is x]
         if w.grounds is not None or w.vouched or not self.shapes[w.key].safety:
             yield from (replace(w, value=x.value, whole_key=False) for x in held)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from graphmem.memory import Kind, Polarity, Reason, Statement
 from graphmem.ontology import Key, Ontology
@@ -89,6 +89,8 @@ class Classifier:
         if "s" in m.groups:
             m, before = self.matcher.after_value(said, m)
             values = list(self.matcher.values(said, rule, m))
+            if not before.people:
+                before = self._with_people(said, m, before)
         else:
             end = min(starts, default=m.start) if first else self.matcher.past_people(said, rule, m, min(starts, default=m.end))
             before = self.reader.read(said.text, end, said.masked, said.original, 0, said.mentions)
@@ -139,6 +141,14 @@ class Classifier:
                 continue
             for subject in whom:
                 yield self._found(said, rule, m, before, _Part(key, value, types, subject, minus, confidence * sure))
+
+    def _with_people(self, said: Said, m: Hit, after: Before) -> Before:
+        """Nobody stands after the value: the words before it say who is meant."""
+        before = self.reader.read(said.text, m.start, said.masked, said.original, 0, said.mentions)
+        if not before.people:
+            return after
+        tags = {t: before.tags.get(t, 0) + after.tags.get(t, 0) for t in before.tags.keys() | after.tags.keys()}
+        return replace(before, tags=tags, left=before.left + after.left)
 
     def stated(self, key: Key, value: str, rule: str) -> Found:
         """A statement of a key and a value as a caller knows them."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from graphmem.memory import Span
 from graphmem.ontology import Key, Ontology
 from graphmem.pipeline.prefix import Before, PrefixReader
-from graphmem.pipeline.recognise import Recogniser
-from graphmem.pipeline.routes import Route, Routed, open_route, route
+from graphmem.pipeline.recognise import Mention, Recogniser
+from graphmem.pipeline.routes import OPEN_KEY, Route, Routed, open_route, route
 from graphmem.pipeline.rules import Rule
 from graphmem.pipeline.said import Choice, Hit, Said
 from graphmem.pipeline.values import Trims, Value, items, named, open_value, runs, trimmed
@@ -57,7 +57,8 @@ class Matcher:
         """Where a rule matches: around names of the lexicon first, then as its expression stands."""
         hits: list[Hit] = []
         if rule.left is not None and rule.right is not None:
-            for a, b, values in runs(said.text, said.mentions, self._types(rule), self.trims):
+            mentions = _without_preposition(said) if rule.key == "allergy" else said.mentions
+            for a, b, values in runs(said.text, mentions, self._types(rule), self.trims):
                 left = rule.left.search(said.text, 0, a)
                 for end in (b, *_after_generic(said.text, b, self.trims)):
                     right = rule.right.match(said.text, end) if left is not None else None
@@ -176,9 +177,11 @@ class Matcher:
             routed: Routed | None = route(said.text, (x, y), said.mentions, self.routes, self.trims, verb)
             if routed is not None and routed.key == "likes" and "any" not in rule.flags:
                 routed = None
-            if routed is None and ("any" in rule.flags or verb in ("eat", "drink")):
+            if routed is None and ("any" in rule.flags or verb in OPEN_KEY):
                 routed = open_route(said.text, (x, y), self.trims, verb)
-                if routed is not None and self._no_object(said.text, routed.value):
+                if routed is not None and (
+                    self._no_object(said.text, routed.value) or said.text[routed.value.start : routed.value.end] in self.classes
+                ):
                     routed = None
             if routed is not None:
                 got = True
@@ -216,6 +219,15 @@ class Matcher:
             return None
         a, b = trimmed(said.text, *m.groups["w"], self.trims)
         return self.ckey(said, named(said.text, a, b, types, said.mentions, self.trims) or Value(a, b))
+
+
+def _without_preposition(said: Said) -> tuple[Mention, ...]:
+    """虾 and not 对虾 in 对虾过敏: the preposition is no part of the allergen."""
+    return tuple(
+        m
+        for m in said.mentions
+        if said.text[m.start] != "对" or not any(n.start == m.start + 1 and n.end == m.end for n in said.mentions)
+    )
 
 
 def _groups(*matches: re.Match[str]) -> dict[str, Span]:

@@ -59,6 +59,8 @@ class PrefixReader:
         if word is None or (word[0].isascii() and i and text[i - 1].isascii() and text[i - 1].isalnum()):
             return None
         role, end = self.people.roles[word], i + len(word)
+        if i and text[i - 1] in "个位名" and word in _ANY_YOUNG:
+            return None
         if role.kind in ("role", "other") and word[0].isascii() and word not in _NAMES_OF_KIN and not text[:i].endswith("the "):
             return None
         role, end = self._possessed(text, role, end)
@@ -237,6 +239,9 @@ class PrefixReader:
             i += step
         return Before(tuple(people), joined, tags, head, left, left_head, glued)
 
+
+_ANY_YOUNG = frozenset("姑娘 丫头 男孩 女娃 小朋友 小孩 小家伙 孩子 娃 宝贝".split())
+"""Words of kin that mean anybody after a counter: 下属里有个姑娘."""
 
 _NAMES_OF_KIN = frozenset(
     "mom mum dad mommy mummy daddy mama papa grandma grandpa granny nana gramps granddad grandad gran nan pop auntie".split()

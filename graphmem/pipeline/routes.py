@@ -77,6 +77,8 @@ OPEN_KEY = {
     "listen": "music_preference",
     "watch": "movie_preference",
     "read": "reading_preference",
+    "stay": "hotel_preference",
+    "invest": "investment_preference",
 }
 """Where an open value goes by its verb; without one to `likes`."""
 

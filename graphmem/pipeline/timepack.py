@@ -210,6 +210,18 @@ def _read(path: Path) -> tuple[dict[str, Any], list[int]]:
     return data, lines
 
 
+class _Lazy(dict[str, re.Pattern[str]]):
+    """Expressions by first character, compiled when a text first holds it: all at once would take half of the start."""
+
+    def __init__(self, sources: dict[str, str]) -> None:
+        super().__init__()
+        self._sources = sources
+
+    def __missing__(self, first: str) -> re.Pattern[str]:
+        pattern = self[first] = re.compile(self._sources[first])
+        return pattern
+
+
 def _places(patterns: list[str], english: list[bool], path: Path, lines: list[int]) -> tuple[re.Pattern[str], dict[str, re.Pattern[str]]]:
     """Patterns sorted by the character they begin with; English ones begin only where a word does."""
     by_first: dict[str, list[str]] = {}
@@ -221,7 +233,7 @@ def _places(patterns: list[str], english: list[bool], path: Path, lines: list[in
         anywhere |= frozenset() if is_english else firsts
         for c in firsts:
             by_first.setdefault(c, []).append(f"{_WORD_START}{pattern}" if is_english else pattern)
-    compiled = {c: re.compile("|".join(found)) for c, found in by_first.items()}
+    compiled = _Lazy({c: "|".join(found) for c, found in by_first.items()})
     free, words = ("".join(re.escape(c) for c in sorted(cs)) for cs in (anywhere, by_first.keys() - anywhere))
     return re.compile(f"[{free}]|{_WORD_START}[{words}]"), compiled
 

@@ -40,11 +40,12 @@ class Trims:
     generic: re.Pattern[str]
     cut: re.Pattern[str]
     separator: re.Pattern[str]
+    extra: re.Pattern[str]
 
 
 def load_trims(path: Path) -> Trims:
     """Read packs/values.yaml. PackError on mistakes."""
-    names = ("head", "tail", "stop", "generic", "cut", "separator")
+    names = ("head", "tail", "stop", "generic", "cut", "separator", "extra")
     fields = sections(path, names)
     return Trims(**{n: one_of(fields[n]) for n in names})
 
@@ -101,9 +102,12 @@ def named(text: str, a: int, b: int, types: Sequence[str], mentions: Sequence[Me
 def _shortest(text: str, best: Value, mentions: Sequence[Mention], trims: Trims) -> Value:
     """支付宝 of 支付宝付款: a shorter name of the same concept, when what is left of the longer one in Chinese is generic."""
     for m in sorted(mentions, key=lambda m: m.end - m.start):
-        if m.start != best.start or m.end >= best.end or not is_han(text[m.end]) or best.concept not in m.concepts:
+        if best.concept not in m.concepts or m.start < best.start or m.end > best.end:
             continue
-        if trims.generic.fullmatch(text, m.end, best.end) is not None:
+        before, after = text[best.start : m.start], text[m.end : best.end]
+        if not before and after and trims.extra.fullmatch(after) is not None:
+            return Value(m.start, m.end, best.concept)
+        if not after and before and trims.head.fullmatch(before) is not None:
             return Value(m.start, m.end, best.concept)
     return best
 
@@ -142,7 +146,7 @@ def runs(text: str, mentions: Sequence[Mention], types: Sequence[str], trims: Tr
         concept = m.of(types)
         if concept is not None and not any(m.start < v.end and v.start < m.end for v in chosen):
             chosen.append(Value(m.start, m.end, concept))
-    chosen.sort(key=lambda v: v.start)
+    chosen = sorted((_shortest(text, v, mentions, trims) for v in chosen), key=lambda v: v.start)
     out: list[tuple[int, int, tuple[Value, ...]]] = []
     at = 0
     while at < len(chosen):

@@ -1,4 +1,4 @@
-"""The outbox on Neo4j, and the pages that `graphmem check` compares."""
+"""The outbox on Neo4j, and the pages of what must stand in the index."""
 
 from __future__ import annotations
 
@@ -114,16 +114,3 @@ class Neo4jOutbox:
             if len(rows) < PAGE:
                 return
             after = rows[-1][key]
-
-    def users(self, tenant: str) -> Iterator[str]:
-        after = ""
-        while True:
-            found = self._neo4j.read_one("users_page", {"tenant_id": tenant, "after": after, "limit": PAGE})
-            users = [] if found is None else found["users"]
-            yield from users
-            if len(users) < PAGE:
-                return
-            after = users[-1]
-
-    def broken_shapes(self, tenant: str, limit: int) -> list[tuple[str, str]]:
-        return [(r["mid"], r["fault"]) for r in self._neo4j.read_all("broken_shapes", {"tenant_id": tenant, "limit": limit})]

@@ -33,7 +33,7 @@ class Neo4jReader:
         prefix = {k.name: slot_prefix(scope, k, key) if kind in (None, k) else NOTHING for k in Kind}
         planned = {k.name: slot_prefix(scope, k) if kind in (None, k) else NOTHING for k in Kind}
         name = "latest_preferences" if kind is Kind.PREFERENCE else "latest"
-        return _snapshot(self._neo4j.read_one(name, {**_scope(scope), "prefix": prefix, "planned": planned}))
+        return snapshot_of(self._neo4j.read_one(name, {**_scope(scope), "prefix": prefix, "planned": planned}))
 
     def hydrate(self, scope: Scope, mids: Mapping[Kind, Sequence[str]], keys: Sequence[tuple[Kind, str]], fresh: int = 50) -> Hydrated:
         prefixes = {k.name: [slot_prefix(scope, k, key) for kind, key in keys if kind is k] for k in Kind}
@@ -42,18 +42,18 @@ class Neo4jReader:
         found = self._neo4j.read_one(
             "hydrate", {**_scope(scope), "mids": by_kind, "prefixes": prefixes, "planned": planned, "fresh": fresh}
         )
-        snapshot = _snapshot(found)
+        snapshot = snapshot_of(found)
         return Hydrated(snapshot.now, snapshot.rev, snapshot.rows, snapshot.pendings)
 
     def history(self, scope: Scope, known_at: Ms | None = None) -> Snapshot:
         known = OPEN if known_at is None else known_at
-        return _snapshot(self._neo4j.read_one("rows_of_user", {**_scope(scope), "known_at": known}))
+        return snapshot_of(self._neo4j.read_one("rows_of_user", {**_scope(scope), "known_at": known}))
 
     def slot_of(self, scope: Scope, mid: str) -> Snapshot | None:
         found = self._neo4j.read_one("rows_of_slot", {**_scope(scope), "mid": mid})
         if found is None or found["slot"] is None:
             return None
-        return _snapshot(found, [*found["rows"], *found["rivals"]])
+        return snapshot_of(found, [*found["rows"], *found["rivals"]])
 
     def turns(self, scope: Scope, session_id: str, limit: int = 12) -> list[StoredTurn]:
         found = self._neo4j.read_one("session_turns", {**_scope(scope), "session_id": session_id, "limit": limit})
@@ -76,7 +76,8 @@ def _maps(found: object) -> list[Mapping[str, object]]:
     return cast(list[Mapping[str, object]], found)
 
 
-def _snapshot(found: Record | None, maps: Sequence[Mapping[str, object]] | None = None) -> Snapshot:
+def snapshot_of(found: Record | None, maps: Sequence[Mapping[str, object]] | None = None) -> Snapshot:
+    """A record of {now, rev, rows} as a Snapshot; `maps` stand for its rows."""
     if found is None:
         return Snapshot(0, 0, ())
     rows = _maps(found["rows"]) if maps is None else maps

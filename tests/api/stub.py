@@ -30,6 +30,7 @@ from graphmem.answers import (
 )
 from graphmem.change import Change
 from graphmem.errors import NotFoundError
+from graphmem.events import Event, Recorded
 from graphmem.memory import Kind, NotStored, Provenance, Reason, Standing, Status, Text2, Turn, Verdict
 from graphmem.scope import Scope
 from graphmem.settings import Settings
@@ -177,6 +178,10 @@ class StubGraphmem:
 
     def forget(self, scope: Scope, mid: str, *, if_match: str | None = None) -> None:
         self._note("forget", scope, (mid, if_match))
+
+    def record(self, scope: Scope, event: Event, *, key: str | None = None) -> Recorded:
+        self._note("record", scope, (event, key))
+        return Recorded(event.name, False, INJECTED.stored, INJECTED.pending, (), 42)
 
     def confirm(self, scope: Scope, mid: str) -> Remembered:
         self._note("confirm", scope, mid)

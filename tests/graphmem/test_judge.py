@@ -347,6 +347,15 @@ def test_a_grounded_denial_of_an_allergy_is_told(life: Life) -> None:
     assert life.told(NOW) == ["-penicillin"]
 
 
+def test_no_allergies_is_not_told_any_more_once_one_is_affirmed() -> None:
+    life = Life()
+    life.say("allergy", None, 370, whole_key=True)
+    assert len(life.told(375)) == 1
+    life.say("allergy", "peanut", 380)
+    assert life.told(385) == ["peanut"] and len(life.told(375)) == 1
+    assert life.say("allergy", None, 390, whole_key=True) is Verdict.REVIEW
+
+
 def test_no_allergies_goes_to_review_only_when_one_is_held(life: Life) -> None:
     assert life.say("allergy", None, 380, whole_key=True) is Verdict.NEW
     other = Life()
