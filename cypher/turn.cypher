@@ -36,7 +36,8 @@ SET r.tombstoned_at = coalesce(r.tombstoned_at, $now)
 WITH m, mid
 MATCH (m)-[f:FROM_SOURCE]->(t:Turn {tenant_id: $tenant_id, user_id: $user_id})
 WITH t, collect(mid + '|' + toString(coalesce(f.span[0], 0)) + '|' + toString(coalesce(f.span[1], size(t.text)))) AS spans
-SET t.blanks = coalesce(t.blanks, []) + spans
+// a candidate that waits holds its value: it goes with the words
+SET t.blanks = coalesce(t.blanks, []) + spans, t.waiting = null
 RETURN collect(t.ref) AS refs;
 
 // name: restore_spans

@@ -100,7 +100,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class PendingItem:
-    """Kept and not told. reason: reversal_window, hedged, dual, review, denial, drift."""
+    """Kept and not told. reason: reversal_window, hedged, inferred, dual, review, denial, drift."""
 
     memory: Memory
     reason: str

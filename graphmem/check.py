@@ -81,7 +81,7 @@ class Checker:
         wanted: dict[str, tuple[str, str, int]] = {}
         for row in self._projected.memories(tenant):
             mid = str(row["mid"])
-            wanted[self._naming(tenant, mid)] = (str(row["kind"]).lower(), mid, int(str(row["version"])))
+            wanted[self._naming(tenant, mid)] = (str(row["kind"]).lower(), mid, int(str(row["version"] or 0)))
         for row in self._projected.turns(tenant):
             ref = str(row["ref"])
             wanted[self._naming(tenant, ref)] = ("turn", ref, 0)

@@ -30,7 +30,7 @@ class Recorder:
         self._room, self._writer, self._keeper = room, writer, keeper
 
     def record(self, scope: Scope, event: Event, *, key: str | None = None) -> Recorded:
-        """Store what one event says. The same operation (key, else name and ref) gives the same answer, another event under it is refused."""
+        """Store what one event says. The same operation (key, else name and ref) answers the same; another event under it is refused."""
         check_key(key)
         check_id(event.name, "name")
         check_id(event.ref, "ref")

@@ -22,6 +22,7 @@ from graphmem.marks import Marks
 from graphmem.memory import MILLISECOND, Heard, Language, Provenance, SourceKind, Statement, Text2, Turn, utc
 from graphmem.ontology import Ontology, load_ontology
 from graphmem.pipeline.extract import Extractor
+from graphmem.recall.wording import wording
 from graphmem.review import cases_of, within_quota
 from graphmem.scope import Scope
 from graphmem.settings import Settings
@@ -74,6 +75,13 @@ class Room:
 
     def question(self, s: Statement) -> Text2:
         """The question that a pending statement asks: about its value, or its denial."""
+        asked = self._asked(s)
+        if s.subject == "self":
+            return asked
+        (zh, zh_name), (en, en_name) = (wording().subject(s.subject, language) for language in ("zh", "en"))
+        return Text2(zh=f"关于{zh_name or zh}：{asked.zh}", en=f"About {en_name or 'your ' + en}: {asked.en}")
+
+    def _asked(self, s: Statement) -> Text2:
         if s.polarity == "+" and not s.is_end:
             return self.ask(s.key, s.value or "")
         label = label_of(self.ontology, s.key)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from graphmem.book import Book, Copied, Judgement, Limits, Seen
+from graphmem.book import Book, Case, Copied, Judgement, Limits, Seen
 from graphmem.casework import Clock, Spoken, cases
+from graphmem.conflict import pend
 from graphmem.drift import judged
-from graphmem.memory import Statement
+from graphmem.memory import Statement, Verdict
 from graphmem.validity import Ms, Pending, Row
 
 
@@ -198,6 +199,10 @@ class Decided:
     judgement: Judgement
 
 
+INFERRED = "implicit."
+"""Start of the names of rules that infer (packs/implicit.yaml): what they say is kept as pending until the user confirms it."""
+
+
 def book_of(known: Known, mids: Iterator[str]) -> Book:
     """A book over what is known."""
     rows = {r.mid: r for r in (*known.rows, *known.rivals)}
@@ -211,8 +216,20 @@ def hear(known: Known, spoken: Sequence[Spoken], limits: Limits, skew: Ms, mids:
     decided = []
     for sp in sorted(spoken, key=lambda sp: not (sp.statement.polarity == "-" or sp.statement.is_end)):
         for case in cases(sp, book, clock, limits):
-            decided.append(Decided(case.statement, judged(case, book)))
+            waits = case.statement.rule.startswith(INFERRED)
+            decided.append(Decided(case.statement, _inferred(case, book) if waits else judged(case, book)))
     return book, decided
+
+
+def _inferred(case: Case, book: Book) -> Judgement:
+    """What was only inferred waits for the user's word; where the user has spoken, or is being asked already, it is nothing new."""
+    open_ = [p for p in book.open_pendings(case.said_at, case.limits.pending_life) if p.row.slot == case.slot]
+    against = book.opposites(case.row("", 0), case.probe)
+    if not case.trust.sourced:
+        return Judgement(Verdict.REFUSED, reason="no_source")
+    if open_ or against or book.told(case.slot, case.probe) is not None:
+        return Judgement(Verdict.REFUSED, reason="low_confidence")
+    return pend(case, book, Verdict.PENDING, "inferred")
 
 
 def settle(known: Known, book: Book, changes: Changes) -> Changes:

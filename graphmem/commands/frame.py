@@ -21,6 +21,7 @@ from graphmem.errors import (
     GraphmemError,
     InvalidInputError,
     NotFoundError,
+    PackError,
     RefusedError,
     UnavailableError,
 )
@@ -49,6 +50,7 @@ class Exit(IntEnum):
 
 
 EXITS: tuple[tuple[type[GraphmemError], Exit], ...] = (
+    (PackError, Exit.CHECK_FAILED),
     (InvalidInputError, Exit.USAGE),
     (NotFoundError, Exit.NOT_FOUND),
     (RefusedError, Exit.REFUSED),
@@ -107,7 +109,8 @@ def tell(error: Exception, what: str) -> Exit:
 def _explained(error: Exception) -> tuple[Exit, str, str | None]:
     if isinstance(error, GraphmemError):
         code = next((code for kind, code in EXITS if isinstance(error, kind)), Exit.UNEXPECTED)
-        return code, f"{error.detail} [{error.code}]", error.hint
+        hint = error.hint or ("correct that line; docs/packs.md says what is allowed." if isinstance(error, PackError) else None)
+        return code, f"{error.detail} [{error.code}]", hint
     if type(error).__name__ == "ValidationError":  # pydantic's, of the settings: not imported here, it costs 100 ms
         return Exit.USAGE, " ".join(str(error).split())[:500], "correct the GRAPHMEM_… variable that is named."
     return Exit.UNEXPECTED, f"{type(error).__name__}: {error}", None

@@ -67,6 +67,11 @@ class Extractor:
         clock.times("", EPOCH, ZoneInfo("UTC"))
         self._answers = Answers(ontology, self._classifier, self._speech, PACKS / "answers.yaml")
 
+    @property
+    def speech(self) -> Speech:
+        """The words of speech acts, for what reads answers."""
+        return self._speech
+
     def hear(self, turn: Turn, said_at: datetime, zone: ZoneInfo, context: Sequence[Turn] = (), *, threshold: float = THRESHOLD) -> Heard:
         """Statements, follow-ups and what was not stored, of one turn.
 

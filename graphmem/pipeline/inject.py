@@ -15,6 +15,7 @@ from graphmem.casework import Spoken, rule_of
 from graphmem.drift import CITY, reads, sensed
 from graphmem.ids import many, uuid7
 from graphmem.memory import (
+    FollowUp,
     Heard,
     Kind,
     Language,
@@ -30,6 +31,8 @@ from graphmem.memory import (
     to_ms,
     utc,
 )
+from graphmem.pipeline.implicit import inferred
+from graphmem.pipeline.waiting import answered, asked, candidate_id, dumped
 from graphmem.ports import MemoryReader, MemoryWriter, Operation
 from graphmem.review import case_for
 from graphmem.room import Room, tz_of
@@ -37,10 +40,7 @@ from graphmem.scope import Scope
 from graphmem.slot import folded, operation_id, source_ref
 from graphmem.telling import Teller, with_origin
 from graphmem.validity import Ledger
-from graphmem.writing import Changes, Decided, Known, NewTurn, Origin, StoredTurn, Written
-
-WAITS_MS = 24 * 3600 * 1000
-"""How long a candidate waits at its turn for the answer to its question (design section 5)."""
+from graphmem.writing import INFERRED, Changes, Decided, Known, NewTurn, Origin, StoredTurn, Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,22 +94,25 @@ class Injector:
         said_at = utc(turn.at) if turn.at is not None else utc(datetime.now(UTC))
         turn_id = turn.turn_id if turn.turn_id is not None else op
         session_id = turn.session_id if turn.session_id is not None else f"auto:{op}"
-        context = self._context(scope, turn, said_at)
-        heard = self._room.hear(turn, said_at, tz_of(zone), context)
+        stored = self._stored(scope, turn)
+        context = [_as_turn(t) for t in stored]
+        heard = self._answered(stored, turn, said_at, self._room.hear(turn, said_at, tz_of(zone), context))
         return Hearing(turn, turn_id, session_id, zone, said_at, heard)
 
-    def _context(self, scope: Scope, turn: Turn, said_at: datetime) -> list[Turn]:
+    def _stored(self, scope: Scope, turn: Turn) -> Sequence[StoredTurn]:
+        """The last turns of the session, oldest first."""
         if turn.session_id is None or turn.role != "user":
-            return []
-        stored = self._room.session_turns(scope, turn.session_id, lambda: self._reader.turns(scope, cast(str, turn.session_id)))
-        context: list[Turn] = []
-        for t in stored:
-            context.append(_as_turn(t))
-            if t.waiting and 0 <= to_ms(said_at) - t.at <= WAITS_MS:
-                # the question that went out is heard like an assistant's: the next answer completes or drops the candidate
-                question = json.loads(t.waiting)[0]["question"]
-                context.append(Turn(text=question["zh" if t.language == "zh" else "en"], role="assistant", session_id=turn.session_id))
-        return context
+            return ()
+        return self._room.session_turns(scope, turn.session_id, lambda: self._reader.turns(scope, cast(str, turn.session_id)))
+
+    def _answered(self, stored: Sequence[StoredTurn], turn: Turn, said_at: datetime, heard: Heard) -> Heard:
+        """What was heard, as the answer to a candidate that waits, with what the turns together suggest."""
+        words = (self._room.ontology, self._room.lexicon)
+        candidate = asked(stored, turn, to_ms(said_at))
+        if candidate is not None:
+            heard = answered(heard, turn, candidate, self._room.extractor.speech, words)
+        found = (*(f.statement for f in heard.follow_ups), *inferred(stored, turn, to_ms(said_at), heard.language, words))
+        return replace(heard, follow_ups=tuple(FollowUp(s, self._room.question(s)) for s in found))
 
     def _spoken(self, scope: Scope, hearing: Hearing) -> list[Spoken]:
         turn = hearing.turn
@@ -117,7 +120,9 @@ class Injector:
         found = [*self._sensed(turn), *hearing.heard.statements]
         for f in hearing.heard.follow_ups:
             key = self._room.ontology.get(f.statement.key)
-            if key is not None and key.safety and f.statement.polarity == "+" and not f.statement.is_end and f.statement.ckey:
+            if f.statement.rule.startswith(INFERRED):
+                found.append(f.statement)
+            elif key is not None and key.safety and f.statement.polarity == "+" and not f.statement.is_end and f.statement.ckey:
                 found.append(replace(f.statement, hedged=True))
         spoken = []
         for s in _once(found):
@@ -146,10 +151,6 @@ class Injector:
             scope.domain,
             hearing.zone,
         )
-        waiting = [
-            {"key": f.statement.key, "span": f.statement.span, "question": {"zh": f.question.zh, "en": f.question.en}}
-            for f in heard.follow_ups
-        ]
         new_turn = NewTurn(
             ref=ref,
             turn_id=hearing.turn_id,
@@ -162,7 +163,7 @@ class Injector:
             language=heard.language,
             speaker=turn.speaker,
             answers=turn.answers,
-            waiting=json.dumps(waiting, ensure_ascii=False) if waiting else None,
+            waiting=dumped(heard.follow_ups),
             metadata=json.dumps(dict(turn.metadata), ensure_ascii=False) if turn.metadata else None,
         )
         changes = Changes(outcome="", origin=origin, turn=new_turn)
@@ -251,7 +252,7 @@ def _refusal(s: Statement, reason: str | None) -> NotStored:
 
 
 def _follow_ups(heard: Heard, turn_id: str) -> tuple[FollowUpItem, ...]:
-    return tuple(FollowUpItem(f"{turn_id}#{i}", f.question) for i, f in enumerate(heard.follow_ups))
+    return tuple(FollowUpItem(candidate_id(turn_id, i), f.question) for i, f in enumerate(heard.follow_ups))
 
 
 def _verdicts(decided: Sequence[Decided]) -> list[str]:
@@ -259,7 +260,6 @@ def _verdicts(decided: Sequence[Decided]) -> list[str]:
 
 
 def _kept(hearing: Hearing, ref: str, now: int) -> StoredTurn:
-    waiting = [{"question": {"zh": f.question.zh, "en": f.question.en}} for f in hearing.heard.follow_ups]
     return StoredTurn(
         ref=ref,
         turn_id=hearing.turn_id,
@@ -271,7 +271,7 @@ def _kept(hearing: Hearing, ref: str, now: int) -> StoredTurn:
         language=hearing.heard.language,
         speaker=hearing.turn.speaker,
         answers=hearing.turn.answers,
-        waiting=json.dumps(waiting, ensure_ascii=False) if waiting else None,
+        waiting=dumped(hearing.heard.follow_ups),
     )
 
 

@@ -10,7 +10,7 @@ from graphmem.memory import Span
 from graphmem.ontology import Key, Ontology
 from graphmem.pipeline.prefix import Before, PrefixReader
 from graphmem.pipeline.recognise import Mention, Recogniser
-from graphmem.pipeline.routes import OPEN_KEY, Route, Routed, open_route, route
+from graphmem.pipeline.routes import Route, Routed, open_route, route
 from graphmem.pipeline.rules import Rule
 from graphmem.pipeline.said import Choice, Hit, Said
 from graphmem.pipeline.values import Trims, Value, items, named, open_value, runs, trimmed
@@ -34,6 +34,8 @@ JESTS = frozenset(
     }
 )
 """Kinds of names that are no allergen and no drug."""
+
+_WORD_BEFORE = re.compile(r"\b([a-z][a-z-]+) $")
 
 MATCHES_MAX = 3
 """Places one rule is tried at in one clause."""
@@ -103,7 +105,9 @@ class Matcher:
         a, b = m.groups["s"]
         slot = "o" if "o" in m.groups else "v"
         fixed = bool(m.values) or slot not in m.groups or m.groups[slot][1] != a
-        for i in (a,) if fixed else range(a, b + 1):
+        low = m.groups[slot][0] if slot in m.groups else a
+        cuts = [i for i in range(a, b + 1) if not any(low <= n.start < i < n.end for n in said.mentions)]
+        for i in (a,) if fixed else cuts:
             before = self.reader.read(said.text, b, said.masked, said.original, i, said.mentions)
             if not (before.left or before.left_head):
                 break
@@ -124,7 +128,7 @@ class Matcher:
         types = self._types(rule)
         if m.values:
             for known in m.values:
-                yield rule.key, known, types, 1.0
+                yield rule.key, self._titled_head(said, known) if rule.key == "job_title" else known, types, 1.0
             return
         if "v" not in m.groups:
             yield rule.key, None, types, 1.0
@@ -144,6 +148,13 @@ class Matcher:
         if not got:
             yield rule.key, None, types, 1.0
 
+    def _titled_head(self, said: Said, value: Value) -> Value:
+        """Store manager, deputy head: the word before a title belongs to it."""
+        m = _WORD_BEFORE.search(said.text, 0, value.start)
+        if m is None or not self.reader.is_noun(said.text, m.start(1), m.end(1), said.original):
+            return value
+        return Value(m.start(1), value.end, value.concept)
+
     def _jest(self, said: Said, key: str, x: int, y: int) -> bool:
         """Nobody is allergic to overtime: the open value of a safety key is a name of another kind."""
         known = self.ontology.get(key)
@@ -152,7 +163,7 @@ class Matcher:
         return any(m.start >= x and m.end <= y and all(c.type in JESTS for c in m.concepts) for m in said.mentions)
 
     def _exact(self, said: Said, a: int, b: int, types: tuple[str, ...]) -> Value:
-        a, b = a + len(said.text[a:b]) - len(said.text[a:b].lstrip()), b
+        a, b = a + len(said.text[a:b]) - len(said.text[a:b].lstrip()), a + len(said.text[a:b].rstrip())
         for m in said.mentions:
             if m.start == a and m.end == b and (concept := m.of(types)) is not None:
                 return Value(a, b, concept)
@@ -175,12 +186,15 @@ class Matcher:
         got = False
         for x, y in items(said.text, *m.groups["o"], said.mentions, self.trims):
             routed: Routed | None = route(said.text, (x, y), said.mentions, self.routes, self.trims, verb)
+            if (routed is None or not routed.certain) and (end := _before_time(said, x, y)) < y:
+                y = end
+                routed = route(said.text, (x, y), said.mentions, self.routes, self.trims, verb)
             if routed is not None and routed.key == "likes" and "any" not in rule.flags:
                 routed = None
-            if routed is None and ("any" in rule.flags or verb in OPEN_KEY):
+            if routed is None and ("any" in rule.flags or verb in ("eat", "drink", "listen", "watch", "invest")):
                 routed = open_route(said.text, (x, y), self.trims, verb)
                 if routed is not None and (
-                    self._no_object(said.text, routed.value) or said.text[routed.value.start : routed.value.end] in self.classes
+                    self._no_object(said.text, routed.value) or (not verb and said.text[routed.value.start : routed.value.end] in self.classes)
                 ):
                     routed = None
             if routed is not None:
@@ -228,6 +242,12 @@ def _without_preposition(said: Said) -> tuple[Mention, ...]:
         for m in said.mentions
         if said.text[m.start] != "对" or not any(n.start == m.start + 1 and n.end == m.end for n in said.mentions)
     )
+
+
+def _before_time(said: Said, x: int, y: int) -> int:
+    """Where an object ends that a time follows: alcohol | last year."""
+    text = said.text[:y].rstrip()
+    return min((len(said.text[:a].rstrip()) for a, b in said.masked if x < a and b >= len(text)), default=y)
 
 
 def _groups(*matches: re.Match[str]) -> dict[str, Span]:

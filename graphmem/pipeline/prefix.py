@@ -59,7 +59,7 @@ class PrefixReader:
         if word is None or (word[0].isascii() and i and text[i - 1].isascii() and text[i - 1].isalnum()):
             return None
         role, end = self.people.roles[word], i + len(word)
-        if i and text[i - 1] in "个位名" and word in _ANY_YOUNG:
+        if i and ((text[i - 1] in "个位名" and word in _ANY_YOUNG) or text[i - 1 : i + 1] == "姑娘"):
             return None
         if role.kind in ("role", "other") and word[0].isascii() and word not in _NAMES_OF_KIN and not text[:i].endswith("the "):
             return None
@@ -165,6 +165,11 @@ class PrefixReader:
                 return False
             i += len(word or " ")
         return True
+
+    def is_noun(self, text: str, start: int, end: int, original: Callable[[int, int], str]) -> bool:
+        """Whether a word is neither a small word nor somebody."""
+        word = self._words.at(text, start)
+        return word is None and self.people.words.at(text, start) is None and self.lone_name(text, start, original) is None
 
     def splits_word(self, text: str, start: int, end: int) -> bool:
         """Whether text[start:end] ends inside a small word that begins with it."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from graphmem.memory import Kind
 from graphmem.ontology import Ontology
 from graphmem.pipeline.recognise import Mention
 from graphmem.pipeline.rules import lines, one_of, sections
@@ -46,7 +47,14 @@ def load_routes(path: Path, ontology: Ontology) -> tuple[Route, ...]:
                 got["must_verb"].flag() if "must_verb" in got else False,
             )
         )
-    return tuple(out)
+    return (*_own(ontology, out), *out)
+
+
+def _own(ontology: Ontology, routes: Sequence[Route]) -> list[Route]:
+    """Preferences of users' packs whose lexicon types no route knows: a taste for one of their concepts is theirs."""
+    known = {t for r in routes for t in r.types} | {r.key for r in routes}
+    own = [k for k in ontology.keys if k.kind is Kind.PREFERENCE and k.types and k.name not in known and not known.intersection(k.types)]
+    return [Route(k.name, k.types, None, None, frozenset(), "", False) for k in own]
 
 
 def load_classes(path: Path, ontology: Ontology) -> dict[str, str]:

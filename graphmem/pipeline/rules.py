@@ -173,6 +173,7 @@ def _rule(pack: _Pack, line: int, text: str, section: str, order: int) -> Rule:
     if not needs and (slot.open or slot.exact or "(?P<v>" not in source):
         raise fail(pack.file, line, "the pattern has neither a word that must stand in the text nor a value of the lexicon")
     left, right = _halves(source, slot)
+    source += _end(source, slot)
     return Rule(
         id=f"{section}.{Path(pack.file).stem.removeprefix('triggers.')}.{line}",
         key=key,
@@ -210,6 +211,18 @@ def _halves(source: str, slot: _Slots) -> tuple[str, str]:
         return "", ""
     left = source[: m.start()].removesuffix(r"\b")  # a name has word borders, and \b fails at the end of a cut text
     return f"(?:{left}){FILLER}\\Z", source[m.end() :]
+
+
+def _end(source: str, slot: _Slots) -> str:
+    """An open value with nothing after it that must stand there reaches to the end of its clause, not to its first character."""
+    m = _OPEN_SLOT.search(source)
+    if m is None or not slot.open or slot.exact or "(?=" in source[m.end() :] or not _balanced(source[: m.start()]):
+        return ""
+    try:
+        empty = re.fullmatch(source[m.end() :], "") is not None
+    except re.error:
+        return ""
+    return "(?=$|[，。,；])" if empty else ""
 
 
 def _balanced(source: str) -> bool:

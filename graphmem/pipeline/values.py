@@ -15,6 +15,9 @@ from graphmem.pipeline.rules import one_of, sections
 GENERIC_MAX = 6
 """Generic words that may follow the head of a phrase."""
 
+LEADS = frozenset("发打坐用走乘搭")
+"""Verbs that a name of the lexicon may begin with: 发|短信."""
+
 LIST_MAX = 12
 """Items of one list."""
 OPEN_MAX_HAN, OPEN_MAX_LATIN = 16, 60
@@ -107,7 +110,7 @@ def _shortest(text: str, best: Value, mentions: Sequence[Mention], trims: Trims)
         before, after = text[best.start : m.start], text[m.end : best.end]
         if not before and after and trims.extra.fullmatch(after) is not None:
             return Value(m.start, m.end, best.concept)
-        if not after and before and trims.head.fullmatch(before) is not None:
+        if not after and before and (trims.head.fullmatch(before) is not None or before in LEADS):
             return Value(m.start, m.end, best.concept)
     return best
 

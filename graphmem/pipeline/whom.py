@@ -47,7 +47,10 @@ def certainty(before: Before, grave: bool) -> float:
     return factor
 
 
-BYGONE = frozenset({"surgery", "hometown", "birthday", "education_level", "family_history", "name", "allergy"})
+STRANGERS = frozenset("邻居 房东 客户 保姆 师傅 租客 老乡 neighbour neighbor landlord client nanny tenant trainer".split())
+"""Others of packs/subjects.yaml that a memory of the user has no use for."""
+
+BYGONE = frozenset({"surgery", "hometown", "birthday", "education_level", "family_history", "name"})
 """Keys whose statements are about the past and still hold."""
 
 
@@ -62,6 +65,10 @@ def blocked(rule: Rule, before: Before, key: Key | None) -> Refused | None:
     if before.tags.get("past") and not rule.flags & {"past", "past_event"} and (key is None or key.name not in BYGONE):
         return Refused(Reason.LOW_CONFIDENCE, "time.over")
     kind = key.kind if key is not None else Kind.PREFERENCE
+    if before.tags.get("weighing"):
+        return Refused(Reason.HYPOTHETICAL, "modality.weighing")
+    if kind is Kind.CONTEXT and before.tags.get("future"):
+        return Refused(Reason.HYPOTHETICAL, "time.future")
     if before.tags.get("plan") and kind is not Kind.PREFERENCE and "past" not in rule.flags and "plan" not in rule.options:
         return Refused(Reason.HYPOTHETICAL, "modality.plan")
     return None
@@ -84,6 +91,8 @@ def subjects(rule: Rule, before: Before, talk: Talk) -> list[str] | Refused:
         subject = before.people[-2].subject if len(before.people) > 1 else talk.topic or "self"
     if subject is None or subject == "you":
         return Refused(Reason.CHATTER, "subject.unknown" if subject is None else "subject.addressee")
+    if subject.startswith("person:") and subject[7:] in STRANGERS:
+        return Refused(Reason.THIRD_PARTY, "subject.stranger")
     if before.left and not (before.tags.get("verb") or before.tags.get("doctor")) and "loose" not in rule.flags:
         return Refused(Reason.THIRD_PARTY, "subject.unknown")
     if before.tags.get("generic") or (before.glued and before.left):

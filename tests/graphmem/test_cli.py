@@ -26,7 +26,7 @@ from tests.terminal import Terminal, environment
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
-    "demo serve up down status doctor migrate inject remember recall search history list forget confirm reject reindex check eval".split()
+    "demo serve up down status doctor migrate inject remember recall search history list forget confirm reject reindex check eval lexicon".split()
 )
 
 

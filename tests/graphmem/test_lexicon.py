@@ -316,7 +316,7 @@ def test_a_bad_pack_is_refused_with_file_line_and_what_is_allowed(tmp_path: Path
 
 @pytest.mark.parametrize("page", ["packs.md", "packs.zh-CN.md"])
 def test_the_examples_of_the_docs_load_and_their_mistakes_are_answered_as_printed(tmp_path: Path, page: str) -> None:
-    blocks = re.findall(r"^```(?:yaml)?\n(.*?)^```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    blocks = re.findall(r"^```(?:yaml|sh)?\n(.*?)^```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     key = next(block for block in blocks if block.startswith("# gym.yaml"))
     table = next(block for block in blocks if block.startswith("# type:"))
     concepts = next(block for block in blocks if block.startswith("concepts:"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
@@ -67,7 +68,13 @@ def wrong(g: Graphmem, scope: Scope, writes: int, current: str | None = None) ->
     return faults
 
 
-@pytest.mark.parametrize("run", range(5))
+def sound(g: Graphmem, scope: Scope) -> None:
+    """Nothing of what `graphmem check` proves of the graph is broken; this façade projects nothing."""
+    (report,) = g.check(scope.tenant)
+    assert report.memories > 0 and [b for b in report.breaks if b.kind != "memory_without_point"] == []
+
+
+@pytest.mark.parametrize("run", range(10))
 def test_fifty_writers_of_one_fact_leave_fifty_versions_and_one_current(counted: Graphmem, scope: Scope, run: int) -> None:
     reset(counted)
     done = results(at_once(remembering(counted, scope, [Remember("employer", f"Mill {i}") for i in range(WRITERS)]), WRITERS))
@@ -77,9 +84,10 @@ def test_fifty_writers_of_one_fact_leave_fifty_versions_and_one_current(counted:
     assert last.current and sorted(r["rev"] for r in changes(counted, scope)) == list(range(1, WRITERS + 1))
     # every write was current once: each left an outbox record
     assert waiting(counted, scope.tenant) == {e.mid for e in edges(counted, scope)}
+    sound(counted, scope)
 
 
-@pytest.mark.parametrize("run", range(5))
+@pytest.mark.parametrize("run", range(10))
 def test_fifty_writers_with_times_in_random_order_leave_the_latest_valid_current(counted: Graphmem, scope: Scope, run: int) -> None:
     reset(counted)
     first = ago(days=60)
@@ -90,6 +98,23 @@ def test_fifty_writers_with_times_in_random_order_leave_the_latest_valid_current
     rows = sorted(edges(counted, scope), key=lambda e: e.edge["valid_from"])
     assert [e.value for e in rows] == [f"Mill {i}" for i in range(WRITERS)]
     assert [e.edge.get("valid_to") for e in rows] == [e.edge["valid_from"] for e in rows[1:]] + [None]
+    sound(counted, scope)
+
+
+@pytest.mark.parametrize("run", range(10))
+def test_late_and_current_writers_mixed_leave_the_last_current_one_and_a_history_in_order(counted: Graphmem, scope: Scope, run: int) -> None:
+    reset(counted)
+    late = [Remember("employer", f"Forge {i}", said_at=ago(days=60 - i)) for i in range(25)]
+    asks = [*late, *(Remember("employer", f"Mill {i}") for i in range(25))]
+    random.Random(run).shuffle(asks)
+    results(at_once(remembering(counted, scope, asks), WRITERS))
+    found = edges(counted, scope)
+    last = max((e for e in found if (e.value or "").startswith("Mill")), key=lambda e: e.edge["recorded_at"])
+    assert wrong(counted, scope, WRITERS, current=last.value) == []
+    rows = sorted(found, key=lambda e: e.edge["valid_from"])
+    assert [e.value for e in rows[:25]] == [f"Forge {i}" for i in range(25)]
+    assert [e.edge.get("valid_to") for e in rows] == [e.edge["valid_from"] for e in rows[1:]] + [None]
+    sound(counted, scope)
 
 
 def test_without_the_lock_the_same_race_goes_wrong(neo4j_server: Neo4jServer, graphmem: Graphmem, scope: Scope) -> None:
@@ -119,17 +144,14 @@ def test_eight_identical_writes_at_once_leave_one_memory(counted: Graphmem, scop
     assert one[0].edge["evidence"] == 8 == len(one[0].sources)
 
 
-def test_twenty_calls_under_one_key_have_one_effect_and_one_answer(counted: Graphmem, scope: Scope) -> None:
+@pytest.mark.parametrize("run", range(10))
+def test_twenty_calls_under_one_key_have_one_effect_and_one_answer(counted: Graphmem, scope: Scope, run: int) -> None:
     ask = Remember("home_city", "Hangzhou", said_at=ago(days=2))
     done = results(at_once([partial(counted.remember, scope, ask, key="one-key")] * 20, 20))
     assert sum(not d.replayed for d in done) == 1
-    assert len({(d.verdict, d.memory, d.supersedes, d.revision) for d in map(_hashable, done)}) == 1
+    assert all(replace(d, replayed=False) == replace(done[0], replayed=False) for d in done)
     assert len(edges(counted, scope)) == 1 and len(changes(counted, scope)) == 1
-
-
-def _hashable(done: Remembered) -> Remembered:
-    assert done.memory is not None
-    return Remembered(done.verdict, None, done.memory.mid + str(done.memory.evidence_count), False, done.revision)
+    sound(counted, scope)
 
 
 def test_one_key_with_two_bodies_at_once_keeps_one_and_refuses_the_other(counted: Graphmem, scope: Scope) -> None:

@@ -263,3 +263,5 @@ def test_sweepers_and_writers_mixed_leave_a_sound_graph(graphmem: Graphmem, scop
     sound(graphmem, scope)
     assert graphmem.sweep(scope.tenant) == NOTHING
     assert graphmem.memory(scope, first.mid).status in (Status.EXPIRED, Status.SUPERSEDED)
+    graphmem.drain()
+    assert graphmem.check(scope.tenant)[0].breaks == ()
