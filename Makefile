@@ -1,5 +1,6 @@
 # make            check + test            make demo     a story on a real Neo4j         make serve   the service on loopback
 # make test-long  what takes minutes      make bench    numbers beside their targets    make relock  the lock files anew
+# make eval       the corpus, scored      make train    the small model of kinds, anew
 # Needs make and Python 3.11 or later; everything else comes into .venv by requirements.lock. Choose the Python with PYTHON=...
 
 PYTHON ?= $(firstword $(foreach name,python3 python3.13 python3.12 python3.11,$(shell $(name) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(name))))
@@ -12,7 +13,7 @@ STAMP_BGE := $(VENV)/.installed-bge
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := all
-.PHONY: all venv demo serve check format test test-long test-bge bench eval relock relock-python relock-neo4j
+.PHONY: all venv demo serve check format test test-long test-bge bench eval train relock relock-python relock-neo4j
 
 all: check test
 
@@ -57,7 +58,10 @@ bench: $(STAMP)
 	$(BIN)/python -m bench
 
 eval: $(STAMP)
-	$(BIN)/graphmem eval tests/corpus
+	$(BIN)/python scripts/scores.py
+
+train: $(STAMP)
+	$(BIN)/python scripts/train.py
 
 # The locks hold names, versions and hashes, never an address. RELOCK_ARGS=-U takes newer versions; only relock-neo4j needs Maven.
 UV_LOCK := $(BIN)/uv pip compile pyproject.toml -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate

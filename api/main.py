@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
-from api import rest, service
+from api import graphql, rest, service
 from api.auth import Keyring
 from api.call import DoorError, State
 from api.envelope import REQUEST_ID, Envelope, Meter
@@ -54,6 +54,7 @@ def create_app(graphmem: Graphmem | None = None, settings: Settings | None = Non
     app.add_middleware(Envelope, meter=meter)
     app.include_router(service.routes(meter))
     app.include_router(rest.routes())
+    app.include_router(graphql.routes(settings))
     app.mount("/static", StaticFiles(directory=service.STATIC))
     for kind in (GraphmemError, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, _refused)

@@ -99,7 +99,7 @@ WITH u, r, m, f, s, c, o, other, '|' + u.user_id + '|' AS mine, '|' + other + '|
 CREATE (o)-[q:PREFERENCE]->(n:Memory)-[g:FROM_SOURCE]->(t:Source)
 CREATE (n)-[:ABOUT]->(c)
 WITH *, randomUUID() AS mid
-SET q = r {.*, mid: mid, slot: replace(r.slot, mine, theirs), thing: replace(r.thing, mine, theirs),
+SET q = r {.*, mid: mid, slot: replace(r.slot, mine, theirs), thing: replace(r.thing, mine, theirs), owner: replace(r.owner, mine, theirs),
            current_slot: replace(r.current_slot, mine, theirs)},
     n = m {.*, mid: mid, user_id: other}, g = properties(f), t = s {.*, user_id: other}
 RETURN count(*) AS made;

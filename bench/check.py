@@ -1,4 +1,4 @@
-"""`graphmem check` over a tenant of 100,000 memories."""
+"""`graphmem check` over a tenant of 100,000 memories, and the wipe of that tenant."""
 
 from __future__ import annotations
 
@@ -25,9 +25,16 @@ def measure(rig: Rig, memories: int = MEMORIES) -> list[Row]:
         took = time.perf_counter() - began
         assert report.memories == report.points == held
         assert not report.breaks, report.breaks[:3]
+        began = time.perf_counter()
+        gone = own.app.wipe(own.tenant)
+        wiped = time.perf_counter() - began
+        assert gone > held and not own.app.check(own.tenant)[0].memories
     finally:
         own.sweep()
-    return [row(f"graphmem check of {held} memories", took, "s", "<= 30" if memories == MEMORIES else "")]
+    return [
+        row(f"graphmem check of {held} memories", took, "s", "<= 30" if memories == MEMORIES else ""),
+        row(f"wipe of a tenant with {held} memories", wiped, "s"),
+    ]
 
 
 def _points(rig: Rig) -> int:

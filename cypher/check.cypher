@@ -59,7 +59,8 @@ WITH m, edges, users,
        WHEN edges[0].mid <> m.mid THEN 'mid_differs'
        WHEN edges[0].slot IS NULL OR edges[0].key IS NULL OR edges[0].said_at IS NULL OR edges[0].recorded_at IS NULL
             OR edges[0].polarity IS NULL OR edges[0].until IS NULL OR edges[0].thing IS NULL OR edges[0].subject IS NULL
-            OR edges[0].confidence IS NULL THEN 'edge_lacks_property'
+            OR edges[0].confidence IS NULL OR edges[0].owner IS NULL THEN 'edge_lacks_property'
+       WHEN NOT edges[0].slot STARTS WITH edges[0].owner THEN 'wrong_owner'
        WHEN edges[0].current_slot <> edges[0].slot OR edges[0].planned_slot <> edges[0].slot OR edges[0].pending_slot <> edges[0].slot THEN 'handle_of_another_slot'
        WHEN edges[0].version IS NULL AND edges[0].decided_at IS NULL AND edges[0].pending_slot IS NULL THEN 'pending_without_handle'
        WHEN edges[0].version IS NOT NULL AND edges[0].valid_from IS NULL THEN 'edge_lacks_property'

@@ -25,6 +25,128 @@ CALL (u) {
 }
 RETURN now, u.rev AS rev, rows;
 
+// name: rows_of_user_since
+// mode: read
+// scope: user
+// params: tenant_id STRING, user_id STRING, owner STRING, since INTEGER, known_at INTEGER
+// purpose: the rows of a user that still mattered after a moment, with all pending ones: what is told then, as known now, without older history.
+OPTIONAL MATCH (u:User {tenant_id: $tenant_id, user_id: $user_id})
+WITH u, datetime.realtime().epochMillis AS db
+WITH u, CASE WHEN u.at.epochMillis > db THEN u.at.epochMillis ELSE db END AS now
+CALL () {
+  CALL () {
+    MATCH ()-[r:FACT]->(m)
+    USING INDEX SEEK r:FACT(owner, until)
+    WHERE r.owner = $owner AND r.until > $since AND r.recorded_at.epochMillis <= $known_at
+    RETURN r, m
+    UNION ALL
+    // pending ones lie below every bound
+    MATCH ()-[r:FACT]->(m)
+    USING INDEX SEEK r:FACT(owner, until)
+    WHERE r.owner = $owner AND r.until = -9000000000000000 AND r.recorded_at.epochMillis <= $known_at
+    RETURN r, m
+    UNION ALL
+    MATCH ()-[r:PREFERENCE]->(m)
+    USING INDEX SEEK r:PREFERENCE(owner, until)
+    WHERE r.owner = $owner AND r.until > $since AND r.recorded_at.epochMillis <= $known_at
+    RETURN r, m
+    UNION ALL
+    MATCH ()-[r:PREFERENCE]->(m)
+    USING INDEX SEEK r:PREFERENCE(owner, until)
+    WHERE r.owner = $owner AND r.until = -9000000000000000 AND r.recorded_at.epochMillis <= $known_at
+    RETURN r, m
+    UNION ALL
+    MATCH ()-[r:CONTEXT]->(m)
+    USING INDEX SEEK r:CONTEXT(owner, until)
+    WHERE r.owner = $owner AND r.until > $since AND r.recorded_at.epochMillis <= $known_at
+    RETURN r, m
+    UNION ALL
+    MATCH ()-[r:CONTEXT]->(m)
+    USING INDEX SEEK r:CONTEXT(owner, until)
+    WHERE r.owner = $owner AND r.until = -9000000000000000 AND r.recorded_at.epochMillis <= $known_at
+    RETURN r, m
+  }
+  WITH type(r) AS kind, r {.*} AS r, m AS node, m {.value, .metadata} AS m
+  RETURN collect({kind: kind, mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
+      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, overruled: r.overruled, classed: r.classed, lifetime: r.lifetime,
+      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
+      until: r.until, valid_to: r.valid_to.epochMillis, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
+      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid,
+      evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
+      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
+      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks,
+      obs: [(node)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]}) AS rows
+}
+RETURN now, u.rev AS rev, rows;
+
+// name: rows_of_key
+// mode: read
+// scope: user
+// params: tenant_id STRING, user_id STRING, prefix MAP, since INTEGER, known_at INTEGER
+// purpose: the rows of one key that still mattered after a moment, pending ones included, and what opposes them from other keys.
+OPTIONAL MATCH (u:User {tenant_id: $tenant_id, user_id: $user_id})
+WITH u, datetime.realtime().epochMillis AS db
+WITH u, CASE WHEN u.at.epochMillis > db THEN u.at.epochMillis ELSE db END AS now
+CALL () {
+  CALL () {
+    MATCH ()-[r:FACT]->(m)
+    USING INDEX SEEK r:FACT(slot, until)
+    WHERE r.slot STARTS WITH $prefix.FACT AND r.until IS NOT NULL AND (r.until > $since OR r.version IS NULL) AND r.recorded_at.epochMillis <= $known_at
+    RETURN r, m
+    UNION ALL
+    MATCH ()-[r:PREFERENCE]->(m)
+    USING INDEX SEEK r:PREFERENCE(slot, until)
+    WHERE r.slot STARTS WITH $prefix.PREFERENCE AND r.until IS NOT NULL AND (r.until > $since OR r.version IS NULL) AND r.recorded_at.epochMillis <= $known_at
+    RETURN r, m
+    UNION ALL
+    MATCH ()-[r:CONTEXT]->(m)
+    USING INDEX SEEK r:CONTEXT(slot, until)
+    WHERE r.slot STARTS WITH $prefix.CONTEXT AND r.until IS NOT NULL AND (r.until > $since OR r.version IS NULL) AND r.recorded_at.epochMillis <= $known_at
+    RETURN r, m
+  }
+  WITH type(r) AS kind, r {.*} AS r, m AS node, m {.value, .metadata} AS m
+  RETURN collect({kind: kind, mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
+      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, overruled: r.overruled, classed: r.classed, lifetime: r.lifetime,
+      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
+      until: r.until, valid_to: r.valid_to.epochMillis, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
+      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid,
+      evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
+      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
+      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks,
+      obs: [(node)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]}) AS rows
+}
+CALL (rows) {
+  CALL (rows) {
+    UNWIND [x IN rows WHERE x.ckey <> '' AND x.version IS NOT NULL | x.thing] AS thing
+    WITH DISTINCT thing
+    MATCH ()-[r:FACT]->(m)
+    USING INDEX SEEK r:FACT(thing, until)
+    WHERE r.thing = thing AND r.until > $since AND r.version IS NOT NULL AND NOT r.slot STARTS WITH $prefix.FACT AND r.recorded_at.epochMillis <= $known_at
+    RETURN r, m
+    UNION ALL
+    UNWIND [x IN rows WHERE x.ckey <> '' AND x.version IS NOT NULL | x.thing] AS thing
+    WITH DISTINCT thing
+    MATCH ()-[r:PREFERENCE]->(m)
+    USING INDEX SEEK r:PREFERENCE(thing, until)
+    WHERE r.thing = thing AND r.until > $since AND r.version IS NOT NULL AND NOT r.slot STARTS WITH $prefix.PREFERENCE AND r.recorded_at.epochMillis <= $known_at
+    RETURN r, m
+  }
+  WITH type(r) AS kind, r {.*} AS r, m AS node, m {.value, .metadata} AS m
+  RETURN collect({kind: kind, mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
+      version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,
+      ends_at: r.ends_at.epochMillis, is_end: r.is_end, inset: r.inset, claims: r.claims, overruled: r.overruled, classed: r.classed, lifetime: r.lifetime,
+      confidence: r.confidence, standing: r.standing, retracted_at: r.retracted_at.epochMillis, tombstoned_at: r.tombstoned_at.epochMillis,
+      until: r.until, valid_to: r.valid_to.epochMillis, current: r.current_slot IS NOT NULL, planned: r.planned_slot IS NOT NULL, status: r.status,
+      expires_at: r.expires_at.epochMillis, observed_at: r.observed_at.epochMillis, prev_mid: r.prev_mid, next_mid: r.next_mid,
+      evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
+      verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, pending_from: r.pending_from.epochMillis, pending_to: r.pending_to.epochMillis, decided_at: r.decided_at.epochMillis,
+      outcome: r.outcome, reason: r.reason, stated_from: r.stated_from.epochMillis, blocks: r.blocks,
+      obs: [(node)-[f:FROM_SOURCE]->(:Source) WHERE f.first IS NULL | [f.at.epochMillis, f.recorded_at.epochMillis, f.since.epochMillis]]}) AS rivals
+}
+RETURN now, u.rev AS rev, rows, rivals;
+
 // name: rows_of_slot
 // mode: read
 // scope: user

@@ -100,73 +100,67 @@ RETURN now, u.rev AS rev, a IS NOT NULL AS owned, paths;
 // name: cohort_now
 // mode: read
 // scope: tenant
-// params: tenant_id STRING, kind STRING, key STRING, ckey STRING, subject STRING?, role STRING?, after STRING, until STRING, limit INTEGER
+// params: tenant_id STRING, key STRING, ckey MAP, subject STRING?, role STRING?, after STRING, until STRING, limit INTEGER
 // purpose: who in the tenant holds something about a concept now: the live index alone, in slot order, one page.
 WITH datetime.realtime().epochMillis AS now
 // `next_mid` names what ends a row by succession or opposition: one that has begun meanwhile ends it, promoted or not
 CALL (now) {
   CALL (now) {
-    UNWIND CASE WHEN $kind = 'FACT' THEN [1] ELSE [] END AS one
     MATCH (u:User)-[r:FACT]->(m:Memory)
     USING INDEX SEEK r:FACT(ckey, current_slot)
-    WHERE r.ckey = $ckey AND r.current_slot > $after AND r.current_slot < $until
+    WHERE r.ckey = $ckey.FACT AND r.current_slot > $after AND r.current_slot < $until
       AND u.tenant_id = $tenant_id AND r.key = $key AND r.polarity = '+' AND r.is_end IS NULL AND r.tombstoned_at IS NULL
-      AND (r.expires_at IS NULL OR r.expires_at.epochMillis > now) AND (r.next_mid IS NULL OR NOT EXISTS { ()-[n:FACT]->() WHERE n.mid = r.next_mid AND n.valid_from.epochMillis <= now })
+      AND coalesce(r.expires_at.epochMillis, now + 1) > now AND (r.next_mid IS NULL OR NOT EXISTS { ()-[n:FACT]->() WHERE n.mid = r.next_mid AND n.valid_from.epochMillis <= now })
       AND ($subject IS NULL OR r.subject = $subject OR r.subject STARTS WITH $role)
-    // both properties named: else the page is sorted whole
+    // both properties named, and no OR about a stored time (it would be two lookups): else the page is sorted whole
     WITH u, r, m ORDER BY r.ckey, r.current_slot LIMIT $limit
     RETURN u, r, m, r.current_slot AS place
     UNION ALL
-    UNWIND CASE WHEN $kind = 'PREFERENCE' THEN [1] ELSE [] END AS one
     MATCH (u:User)-[r:PREFERENCE]->(m:Memory)
     USING INDEX SEEK r:PREFERENCE(ckey, current_slot)
-    WHERE r.ckey = $ckey AND r.current_slot > $after AND r.current_slot < $until
+    WHERE r.ckey = $ckey.PREFERENCE AND r.current_slot > $after AND r.current_slot < $until
       AND u.tenant_id = $tenant_id AND r.key = $key AND r.polarity = '+' AND r.is_end IS NULL AND r.tombstoned_at IS NULL
-      AND (r.expires_at IS NULL OR r.expires_at.epochMillis > now) AND (r.next_mid IS NULL OR NOT EXISTS { ()-[n:PREFERENCE]->() WHERE n.mid = r.next_mid AND n.valid_from.epochMillis <= now })
+      AND coalesce(r.expires_at.epochMillis, now + 1) > now AND (r.next_mid IS NULL OR NOT EXISTS { ()-[n:PREFERENCE]->() WHERE n.mid = r.next_mid AND n.valid_from.epochMillis <= now })
       AND ($subject IS NULL OR r.subject = $subject OR r.subject STARTS WITH $role)
     WITH u, r, m ORDER BY r.ckey, r.current_slot LIMIT $limit
     RETURN u, r, m, r.current_slot AS place
     UNION ALL
-    UNWIND CASE WHEN $kind = 'CONTEXT' THEN [1] ELSE [] END AS one
     MATCH (u:User)-[r:CONTEXT]->(m:Memory)
     USING INDEX SEEK r:CONTEXT(ckey, current_slot)
-    WHERE r.ckey = $ckey AND r.current_slot > $after AND r.current_slot < $until
+    WHERE r.ckey = $ckey.CONTEXT AND r.current_slot > $after AND r.current_slot < $until
       AND u.tenant_id = $tenant_id AND r.key = $key AND r.polarity = '+' AND r.is_end IS NULL AND r.tombstoned_at IS NULL
-      AND (r.expires_at IS NULL OR r.expires_at.epochMillis > now) AND (r.next_mid IS NULL OR NOT EXISTS { ()-[n:CONTEXT]->() WHERE n.mid = r.next_mid AND n.valid_from.epochMillis <= now })
+      AND coalesce(r.expires_at.epochMillis, now + 1) > now AND (r.next_mid IS NULL OR NOT EXISTS { ()-[n:CONTEXT]->() WHERE n.mid = r.next_mid AND n.valid_from.epochMillis <= now })
       AND ($subject IS NULL OR r.subject = $subject OR r.subject STARTS WITH $role)
     WITH u, r, m ORDER BY r.ckey, r.current_slot LIMIT $limit
     RETURN u, r, m, r.current_slot AS place
     UNION ALL
     // plans that are due and not promoted yet have no current_slot
-    UNWIND CASE WHEN $kind = 'FACT' THEN [1] ELSE [] END AS one
     MATCH (u:User)-[r:FACT]->(m:Memory)
     USING INDEX SEEK r:FACT(ckey, planned_slot)
-    WHERE r.ckey = $ckey AND r.planned_slot > $after AND r.planned_slot < $until AND r.valid_from.epochMillis <= now
+    WHERE r.ckey = $ckey.FACT AND r.planned_slot > $after AND r.planned_slot < $until AND r.valid_from.epochMillis <= now
       AND u.tenant_id = $tenant_id AND r.key = $key AND r.polarity = '+' AND r.is_end IS NULL AND r.tombstoned_at IS NULL
-      AND (r.ends_at IS NULL OR r.ends_at.epochMillis > now) AND (r.next_mid IS NULL OR NOT EXISTS { ()-[n:FACT]->() WHERE n.mid = r.next_mid AND n.valid_from.epochMillis <= now })
-      AND (r.lifetime IS NULL OR r.valid_from.epochMillis + r.lifetime > now OR r.observed_at.epochMillis + r.lifetime > now)
+      AND coalesce(r.ends_at.epochMillis, now + 1) > now AND (r.next_mid IS NULL OR NOT EXISTS { ()-[n:FACT]->() WHERE n.mid = r.next_mid AND n.valid_from.epochMillis <= now })
+      AND CASE WHEN coalesce(r.observed_at, r.valid_from) > r.valid_from THEN r.observed_at ELSE r.valid_from END.epochMillis + coalesce(r.lifetime, now) > now
       AND ($subject IS NULL OR r.subject = $subject OR r.subject STARTS WITH $role)
     WITH u, r, m ORDER BY r.ckey, r.planned_slot LIMIT $limit
     RETURN u, r, m, r.planned_slot AS place
     UNION ALL
-    UNWIND CASE WHEN $kind = 'PREFERENCE' THEN [1] ELSE [] END AS one
     MATCH (u:User)-[r:PREFERENCE]->(m:Memory)
     USING INDEX SEEK r:PREFERENCE(ckey, planned_slot)
-    WHERE r.ckey = $ckey AND r.planned_slot > $after AND r.planned_slot < $until AND r.valid_from.epochMillis <= now
+    WHERE r.ckey = $ckey.PREFERENCE AND r.planned_slot > $after AND r.planned_slot < $until AND r.valid_from.epochMillis <= now
       AND u.tenant_id = $tenant_id AND r.key = $key AND r.polarity = '+' AND r.is_end IS NULL AND r.tombstoned_at IS NULL
-      AND (r.ends_at IS NULL OR r.ends_at.epochMillis > now) AND (r.next_mid IS NULL OR NOT EXISTS { ()-[n:PREFERENCE]->() WHERE n.mid = r.next_mid AND n.valid_from.epochMillis <= now })
-      AND (r.lifetime IS NULL OR r.valid_from.epochMillis + r.lifetime > now OR r.observed_at.epochMillis + r.lifetime > now)
+      AND coalesce(r.ends_at.epochMillis, now + 1) > now AND (r.next_mid IS NULL OR NOT EXISTS { ()-[n:PREFERENCE]->() WHERE n.mid = r.next_mid AND n.valid_from.epochMillis <= now })
+      AND CASE WHEN coalesce(r.observed_at, r.valid_from) > r.valid_from THEN r.observed_at ELSE r.valid_from END.epochMillis + coalesce(r.lifetime, now) > now
       AND ($subject IS NULL OR r.subject = $subject OR r.subject STARTS WITH $role)
     WITH u, r, m ORDER BY r.ckey, r.planned_slot LIMIT $limit
     RETURN u, r, m, r.planned_slot AS place
     UNION ALL
-    UNWIND CASE WHEN $kind = 'CONTEXT' THEN [1] ELSE [] END AS one
     MATCH (u:User)-[r:CONTEXT]->(m:Memory)
     USING INDEX SEEK r:CONTEXT(ckey, planned_slot)
-    WHERE r.ckey = $ckey AND r.planned_slot > $after AND r.planned_slot < $until AND r.valid_from.epochMillis <= now
+    WHERE r.ckey = $ckey.CONTEXT AND r.planned_slot > $after AND r.planned_slot < $until AND r.valid_from.epochMillis <= now
       AND u.tenant_id = $tenant_id AND r.key = $key AND r.polarity = '+' AND r.is_end IS NULL AND r.tombstoned_at IS NULL
-      AND (r.ends_at IS NULL OR r.ends_at.epochMillis > now) AND (r.next_mid IS NULL OR NOT EXISTS { ()-[n:CONTEXT]->() WHERE n.mid = r.next_mid AND n.valid_from.epochMillis <= now })
-      AND (r.lifetime IS NULL OR r.valid_from.epochMillis + r.lifetime > now OR r.observed_at.epochMillis + r.lifetime > now)
+      AND coalesce(r.ends_at.epochMillis, now + 1) > now AND (r.next_mid IS NULL OR NOT EXISTS { ()-[n:CONTEXT]->() WHERE n.mid = r.next_mid AND n.valid_from.epochMillis <= now })
+      AND CASE WHEN coalesce(r.observed_at, r.valid_from) > r.valid_from THEN r.observed_at ELSE r.valid_from END.epochMillis + coalesce(r.lifetime, now) > now
       AND ($subject IS NULL OR r.subject = $subject OR r.subject STARTS WITH $role)
     WITH u, r, m ORDER BY r.ckey, r.planned_slot LIMIT $limit
     RETURN u, r, m, r.planned_slot AS place

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import platformdirs
 
@@ -31,6 +31,7 @@ from graphmem.answers import (
     Remembered,
 )
 from graphmem.archive import Archive, Archived, Segment
+from graphmem.bulk import Bulk, Doors, ImportAsk, Imported
 from graphmem.cases import DeviceEnrolled, Proof, ReviewCase, ReviewDecided, ReviewPage, TotpEnrolled
 from graphmem.change import Change, Changer
 from graphmem.check import Checker, CheckReport
@@ -39,6 +40,7 @@ from graphmem.console import ConsoleSender
 from graphmem.errors import ConfigurationError, GraphmemError, InvalidInputError, NotFoundError, UnavailableError
 from graphmem.events import Event, Recorded
 from graphmem.explain import Timeline, Why
+from graphmem.exploring import Exploring
 from graphmem.forgetting import Forgetting
 from graphmem.lifecycle import Lifecycle, Swept
 from graphmem.marks import Marks
@@ -69,20 +71,28 @@ from graphmem.stores.neo4j_check import Neo4jCheck
 from graphmem.stores.neo4j_history import Neo4jHistory
 from graphmem.stores.neo4j_lifecycle import Neo4jSweeper
 from graphmem.stores.neo4j_outbox import Neo4jOutbox
+from graphmem.stores.neo4j_page import Neo4jPage
 from graphmem.stores.neo4j_probe import probe
 from graphmem.stores.neo4j_proof import Neo4jProofs
 from graphmem.stores.neo4j_read import Neo4jReader
 from graphmem.stores.neo4j_relations import Neo4jRelations
 from graphmem.stores.neo4j_review import Neo4jReviews
+from graphmem.stores.neo4j_transfer import Neo4jTransfer
 from graphmem.stores.neo4j_write import Neo4jWriter
 from graphmem.stores.qdrant_edge import EdgeIndex
 from graphmem.sweeping import Sweeping
 from graphmem.timeline import TimelineQuery, Timelines
 
+if TYPE_CHECKING:
+    import networkx as nx
+
 BATCH_MAX = 500
 """Turns of one batch (api.md)."""
 
 Migration = migrations.Migration
+
+IMPORT_TIMEOUT_S = 60.0
+"""Transaction timeout of a batch of an import: it is two hundred statements, on a machine that may be loaded."""
 
 WIPE_BATCH = 2_000
 """Nodes that one transaction of a wipe deletes."""
@@ -103,6 +113,8 @@ class Graphmem:
         self._injector = Injector(self.room, self.writer, self.reader)
         self._lifecycle = Lifecycle(self.room, self.writer, self.reader, Neo4jSweeper(neo4j))
         self._keeper = Keeper(self.room, self.writer, self.reader, self._shape)
+        bulk_writer = Neo4jWriter(neo4j, timeout=IMPORT_TIMEOUT_S)
+        self._bulk = Bulk(Doors(self.room, bulk_writer, self.reader, self._keeper, Neo4jTransfer(neo4j), self.outbox.refill))
         self._recorder = Recorder(self.room, self.writer, self._keeper)
         self._changer = Changer(self.room, self.writer, self.reader, self._keeper, self._shape)
         self._shelf, self._vault = Neo4jShelf(neo4j), FileVault(home_of(settings), master)
@@ -266,13 +278,23 @@ class Graphmem:
             raise NotFoundError("no receipt of that id")
         return receipt_of(stored)
 
+    def graph(self, scope: Scope, *, as_of: datetime | None = None, known_at: datetime | None = None) -> nx.MultiDiGraph[str]:
+        """Everything that is told of a user at (as_of, known_at), with its relations, as a networkx graph; see network.memory_graph."""
+        from graphmem.network import memory_graph
+
+        told = self._reading.everything(scope, as_of, known_at)
+        related = [r for m in told for r in self.related(scope, m.mid, as_of=as_of, known_at=known_at, limit=100).items]
+        return memory_graph(scope.user, told, related)
+
     # --- relations, cohorts, timeline, why
 
     def _explain(self, seeing: Seeing) -> None:
         graph = Neo4jRelations(self.neo4j)
         self._relations = Relations(self.room, graph, self.reader, self._reading, partial(likeness, self.ontology, seeing))
         self._cohorts = Cohorts(self.room, graph)
-        self._timelines = Timelines(self.room, self.reader, Neo4jHistory(self.neo4j))
+        history = Neo4jHistory(self.neo4j)
+        self._timelines = Timelines(self.room, self.reader, history)
+        self.exploring = Exploring(self._reading, history, Neo4jPage(self.neo4j), self._after.flush)
 
     def relate(
         self, scope: Scope, kind: RelationType, from_mid: str, to_mid: str, weight: float = 1.0, *, key: str | None = None
@@ -309,6 +331,16 @@ class Graphmem:
     def why(self, scope: Scope, mid: str) -> Why:
         """Why a memory is held and (not) told now; see Timelines.why."""
         return self._timelines.why(scope, mid)
+
+    # --- files
+
+    def import_file(self, tenant: str, ask: ImportAsk, progress: Callable[[str, int, int, float], None] | None = None) -> Imported:
+        """Import a file of statements, or bring a canonical export back; see Bulk.load."""
+        return self._bulk.load(tenant, ask, progress)
+
+    def export(self, tenant: str, form: str = "jsonl", user: str | None = None, *, versions: bool = False) -> Iterator[str]:
+        """A tenant or user as JSON lines, CSV or Cypher; see Bulk.export."""
+        return self._bulk.export(tenant, form, user, versions=versions)
 
     # --- review cases and proofs
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from graphmem import __version__
-from graphmem.commands import care, doctor, explain, lexicon, lifetimes, reads, review, server, writes
+from graphmem.commands import care, doctor, explain, lexicon, lifetimes, reads, review, server, transfer, writes
 
 app = typer.Typer(
     name="graphmem",
@@ -33,7 +33,7 @@ def root(version: Annotated[bool, typer.Option("--version", callback=_version, i
     """Options of the program itself."""
 
 
-for commands in (server, doctor, writes, lifetimes, reads, explain, review, lexicon, care):
+for commands in (server, doctor, writes, lifetimes, reads, explain, review, lexicon, transfer, care):
     commands.add_to(app)
 
 

@@ -145,14 +145,20 @@ class Cohorts:
         return self._room.lexicon.ckey(concept, types)
 
     def _now(self, scope: TenantScope, ask: CohortAsk, limit: int, after: str | None) -> tuple[list[CohortUser], str | None]:
-        most = limit * SUBJECTS
-        rows = self._store.members(scope, ask, after, most)
-        users = [CohortUser(user, tuple(held)) for user, held in groupby(rows, key=lambda m: m.user)]
-        more = len(rows) == most
+        most, place = limit * SUBJECTS, after
+        rows: list[Member] = []
+        want = limit + 1  # one more than is told: the last user may go on, and whether there is another must be said
+        while True:
+            found = self._store.members(scope, ask, place, want)
+            rows += found
+            users = [CohortUser(user, tuple(held)) for user, held in groupby(rows, key=lambda m: m.user)]
+            more = len(found) == want
+            if not more or len(users) > limit or len(rows) >= most:
+                break
+            place = rows[-1].place
+            want = min(most - len(rows), (limit + 1 - len(users)) * -(-len(rows) // len(users)))
         if more and len(users) > 1:
-            users.pop()  # the page may have cut it: it comes whole on the next one
-        more = more or len(users) > limit
-        users = users[:limit]
+            users.pop()  # what was read may have cut it: it comes whole on the next page
         return users, _behind(scope.tenant, users[-1].user_id) if more and users else None
 
     def _then(self, scope: TenantScope, ask: CohortAsk, query: CohortQuery, after: str | None) -> tuple[list[CohortUser], str | None]:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from graphmem.lexiconfile import Row, rows
 from graphmem.ontology import PACKS
 from graphmem.packfile import fail
+from graphmem.pipeline.normal import simplified
 from graphmem.slot import ckey_of_text, folded
 
 LEXICON = PACKS / "lexicon"
@@ -68,9 +69,12 @@ class Lexicon:
         return ()
 
     def ckey(self, value: str, types: Sequence[str]) -> str:
-        """Concept id when the value is a surface of one of these types (the first that has it), else the key of an open value."""
+        """Concept id when the value is a surface of one of these types (the first that has it), else the key of an open value.
+
+        Traditional characters make no other value.
+        """
         concept = self.resolve(value, types)
-        return concept.cid if concept else ckey_of_text(value)
+        return concept.cid if concept else ckey_of_text(simplified(value))
 
     def resolve(self, value: str, types: Sequence[str]) -> Concept | None:
         """The one concept a value of these types names. None: an open value.

@@ -163,6 +163,15 @@ class MemoryWriter(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a history: of one key, with what opposes it; and only what decides answers from `since` on, as known now."""
+
+    key: str | None = None
+    kind: Kind | None = None
+    since: Ms | None = None
+
+
 class MemoryReader(Protocol):
     """Reads of one user. Each starts at a key that holds tenant and user; each is one statement."""
 
@@ -177,8 +186,11 @@ class MemoryReader(Protocol):
         """
         ...
 
-    def history(self, scope: Scope, known_at: Ms | None = None) -> Snapshot:
-        """Every row and pending one of the user recorded by then (None: by now), with observations. Costs what the history holds."""
+    def history(self, scope: Scope, known_at: Ms | None = None, part: Part | None = None) -> Snapshot:
+        """Every row and pending one of the user recorded by then (None: by now), with observations; or a part of them.
+
+        Costs what it returns: the whole history, that of a key, or (with `since`) what was held then and what came after.
+        """
         ...
 
     def slot_of(self, scope: Scope, mid: str) -> Snapshot | None:

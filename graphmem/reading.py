@@ -12,7 +12,7 @@ from graphmem.answers import Latest, Memory, MemoryFilter, Page
 from graphmem.drift import blocked
 from graphmem.errors import InvalidInputError, NotFoundError
 from graphmem.memory import Status, to_ms, utc
-from graphmem.ports import MemoryReader
+from graphmem.ports import MemoryReader, Part
 from graphmem.room import Room, check_time
 from graphmem.scope import Scope
 from graphmem.telling import Teller, visible
@@ -40,6 +40,17 @@ class Reading:
         more = len(rest) > limit
         waiting = [m for m in self._shown(teller, pendings) if _matches(m, where)] if where.status is None else []
         return Page(tuple(items), tuple(waiting), _encode(_place(items[-1], where)) if more else None, more, len(found), rev)
+
+    def listed(self, scope: Scope, where: MemoryFilter) -> tuple[list[Memory], Teller, int]:
+        """All of what `memories` pages through, unordered, with who tells it (the moment) and the revision."""
+        teller, pendings, rev = self._view(scope, where)
+        return [m for m in self._listed(teller, pendings, where) if _matches(m, where)], teller, rev
+
+    def everything(self, scope: Scope, as_of: datetime | None, known_at: datetime | None) -> list[Memory]:
+        """Everything that is told at (as_of, known_at), in slot order, without pages."""
+        where = MemoryFilter(as_of=as_of, known_at=known_at)
+        teller, pendings, _ = self._view(scope, where)
+        return self._listed(teller, pendings, where)
 
     def latest(self, scope: Scope, key: str, subject: str | None, as_of: datetime | None, known_at: datetime | None) -> Latest:
         """What is told of a key (of everybody, or of one subject), newest first."""
@@ -71,16 +82,36 @@ class Reading:
     def view(self, scope: Scope, as_of: datetime | None, known_at: datetime | None) -> tuple[Teller, tuple[Pending, ...], int]:
         """Everything of a user at a past (as_of, known_at)."""
         check_time(known_at, "known_at")
-        snapshot = self._reader.history(scope, None if known_at is None else to_ms(utc(known_at)))
-        t, k = when(snapshot.now, as_of, known_at)
-        return Teller(self._room.ontology, Ledger(snapshot.rows), t, k), snapshot.pendings, snapshot.rev
+        return self._viewed(self._reader.history(scope, None if known_at is None else to_ms(utc(known_at))), as_of, known_at)
 
     def _view(self, scope: Scope, where: MemoryFilter) -> tuple[Teller, tuple[Pending, ...], int]:
         if where.as_of is not None or where.known_at is not None or where.status not in (None, Status.PENDING):
-            return self.view(scope, where.as_of, where.known_at)
+            return self._past(scope, where)
         snapshot = self._reader.latest(scope, where.kind, where.key, where.subject)
         teller = Teller(self._room.ontology, Ledger(snapshot.rows), snapshot.now, snapshot.now, bounded=True)
         return teller, snapshot.pendings, snapshot.rev
+
+    def _past(self, scope: Scope, where: MemoryFilter) -> tuple[Teller, tuple[Pending, ...], int]:
+        """As little of the past as decides the answer: of one key its rows, of what is told at as_of no older history."""
+        check_time(where.as_of, "as_of")
+        check_time(where.known_at, "known_at")
+        listed = where.status not in (None, Status.ACTIVE, Status.PENDING)
+        if where.key is None:
+            return self.view(scope, where.as_of, where.known_at) if listed else self.told_view(scope, where.as_of, where.known_at)
+        as_of, known_at = (None if at is None else to_ms(utc(at)) for at in (where.as_of, where.known_at))
+        snapshot = self._reader.history(scope, known_at, Part(where.key, where.kind, None if listed else as_of))
+        return self._viewed(snapshot, where.as_of, where.known_at)
+
+    def told_view(self, scope: Scope, as_of: datetime | None, known_at: datetime | None) -> tuple[Teller, tuple[Pending, ...], int]:
+        """What is told of a user at (as_of, known_at); rows that were over by then may be missing. A past known_at reads everything."""
+        check_time(as_of, "as_of")
+        if known_at is not None or as_of is None:
+            return self.view(scope, as_of, known_at)
+        return self._viewed(self._reader.history(scope, None, Part(since=to_ms(utc(as_of)))), as_of, None)
+
+    def _viewed(self, snapshot: Snapshot, as_of: datetime | None, known_at: datetime | None) -> tuple[Teller, tuple[Pending, ...], int]:
+        t, k = when(snapshot.now, as_of, known_at)
+        return Teller(self._room.ontology, Ledger(snapshot.rows), t, k), snapshot.pendings, snapshot.rev
 
     def _listed(self, teller: Teller, pendings: Sequence[Pending], where: MemoryFilter) -> list[Memory]:
         if where.status is Status.PENDING:

@@ -105,25 +105,25 @@ class Relations:
         walked = self._store.walk(scope, mid, sorted(wanted & STORED), depth, as_of if as_of is not None else known_at, known_at)
         if not walked.owned:
             raise NotFoundError("no memory of that id")
-        liking: Mapping[str, float] = {}
+        told = self._told(scope, {mid, *(m for p in walked.paths for m in p.mids)}, moment)
+        # one that is not told is still named, unless it was forgotten: that needs its slot
+        start = told[mid] if mid in told else self._reading.memory(scope, mid, *moment)
+        holds = mid in told
+        items = list(best_paths(mid, walked.paths, told, limit)) if holds else []
         degraded: tuple[str, ...] = ()
-        start = self._reading.memory(scope, mid, *moment)
         if RelationType.SEMANTIC_SIMILAR in wanted:
             liking, degraded = self._likeness(scope, start)
             liking = {m: s for m, s in liking.items() if s >= self._room.settings.recall_threshold and m != mid}
-        told = self._told(scope, {mid, *liking, *(m for p in walked.paths for m in p.mids)}, moment)
-        items = list(best_paths(mid, walked.paths, told, limit)) if mid in told else []
-        if mid in told:
-            items += _alike(mid, liking, told)
+            items += _alike(mid, liking, self._told(scope, liking, moment)) if holds else []
         if RelationType.TEMPORAL_NEXT in wanted:
             items += self._neighbours(scope, mid, moment)
-        return RelatedPage(mid, mid in told, tuple(items[:limit]), degraded, walked.rev)
+        return RelatedPage(mid, holds, tuple(items[:limit]), degraded, walked.rev)
 
     def _told(self, scope: Scope, mids: Iterable[str], moment: tuple[datetime | None, datetime | None]) -> dict[str, Memory]:
         """Of these memories those that are told then: now from a bounded read, else from the user's rows."""
         wanted = set(mids)
         if moment != (None, None):
-            teller, _, _ = self._reading.view(scope, *moment)
+            teller, _, _ = self._reading.told_view(scope, *moment)
             rows: Iterable[Row] = (r for r in teller.ledger.rows if r.mid in wanted)
             tell = teller.memory
         else:

@@ -38,6 +38,15 @@ class Keeper:
     def __init__(self, room: Room, writer: MemoryWriter, reader: MemoryReader, shape: KeyShape) -> None:
         self._room, self._writer, self._reader, self._shape = room, writer, reader, shape
 
+    def dry(self) -> Keeper:
+        """The same checks, but open keys are only noted in memory: for a run that writes nothing."""
+        shapes: dict[tuple[str, str], tuple[Kind, str]] = {}
+
+        def shape(tenant: str, key: str, kind: Kind, arity: str) -> tuple[Kind, str]:
+            return shapes.setdefault((tenant, key), (kind, arity))
+
+        return Keeper(self._room, self._writer, self._reader, shape)
+
     # --- remember
 
     def remember(self, scope: Scope, ask: Remember, *, key: str | None = None) -> Remembered:

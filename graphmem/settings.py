@@ -72,6 +72,8 @@ class Settings(BaseSettings):
     """How long a superseded preference or context stays in the graph before an archive run moves it."""
     archive_expired_days: float = Field(default=30.0, ge=0)
     """How long after its expiry a preference or context stays in the graph before an archive run moves it."""
+    graphql_introspection: bool = False
+    """Whether GraphQL tells its schema and suggests names: for development; off in production."""
     max_text: int = Field(default=100_000, ge=1)
     """Characters of a turn; a longer one is a 413."""
 

@@ -27,7 +27,7 @@ from graphmem.explain import (
     until,
 )
 from graphmem.memory import from_ms, to_ms, utc
-from graphmem.ports import MemoryReader
+from graphmem.ports import MemoryReader, Part
 from graphmem.reading import check_limit, when
 from graphmem.review import case_for
 from graphmem.room import Room, check_id, check_time
@@ -35,6 +35,7 @@ from graphmem.saying import Told, paragraph
 from graphmem.scope import Scope
 from graphmem.telling import Teller
 from graphmem.validity import OPEN, Ledger, Ms, Pending, Row
+from graphmem.writing import Snapshot
 
 
 class HistoryStore(Protocol):
@@ -72,7 +73,7 @@ class Timelines:
         for at, name in ((query.as_of, "as_of"), (query.known_at, "known_at")):
             check_time(at, name)
         after = decode_place(query.cursor)
-        snapshot = self._reader.history(scope, None if query.known_at is None else to_ms(utc(query.known_at)))
+        snapshot = self._read(scope, query.key, None if query.known_at is None else to_ms(utc(query.known_at)))
         t, k = when(snapshot.now, query.as_of, query.known_at)
         teller = Teller(self._room.ontology, Ledger(snapshot.rows), t, k)
         kept: list[Row | Pending] = [r for r in snapshot.rows if _kept(r, query, k)]
@@ -104,6 +105,13 @@ class Timelines:
         return self._why_pending(scope, teller, pending)
 
     # --- inside
+
+    def _read(self, scope: Scope, key: str | None, known_at: Ms | None) -> Snapshot:
+        """The whole history of a key, or of the user: entries name what came before and after them."""
+        if key is None:
+            return self._reader.history(scope, known_at)
+        known = self._room.ontology.get(key)
+        return self._reader.history(scope, known_at, Part(key, known.kind if known is not None else None))
 
     def _entries(self, scope: Scope, teller: Teller, page: Iterable[Row | Pending]) -> list[Entry]:
         page = tuple(page)

@@ -294,6 +294,11 @@ def _claimed(row: Row) -> Ms:
     return max([row.valid_from, *(at + 1 for _, at in spans(row))])
 
 
+def _shades(row: Row) -> Ms:
+    """End of what an inset hides of its slot: opposed before it is over, it is not told, and nothing older is told in its place."""
+    return row.ends_at if row.inset and row.ends_at is not None else row.valid_from
+
+
 def _cached(ledger: Ledger, row: Row, now: Ms) -> Row:
     observed = last_observed(row, OPEN, now)
     if row.retracted_at is not None:
@@ -314,7 +319,7 @@ def _cached(ledger: Ledger, row: Row, now: Ms) -> Row:
     before = ledger.predecessor(row, now)
     return replace(
         row,
-        until=OPEN if current or row.valid_from > now else max(until, _claimed(row)),
+        until=OPEN if current or row.valid_from > now else max(until, _claimed(row), _shades(row)),
         valid_to=until if until != OPEN else None,
         prev_mid=before.mid if before is not None else row.prev_mid,
         observed_at=observed,

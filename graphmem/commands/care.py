@@ -134,7 +134,7 @@ def _break_cells(found: Break) -> tuple[str, ...]:
 def eval_(
     file: Annotated[Path, typer.Argument(help="JSON lines, or a folder of such files.")],
     predictions: Annotated[Path | None, typer.Option("--predictions", help="Write what was answered, as JSON lines.")] = None,
-    misses: Annotated[int, typer.Option("--misses", min=0, help="Show that many of the worst misses.")] = 0,
+    misses: Annotated[int, typer.Option("--misses", min=0, help="Show that many of the worst misses and confusions.")] = 0,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Run an evaluation file against a throw-away tenant on the real stores, and print the scores. Exit code 0 whatever they are."""
@@ -176,6 +176,9 @@ def _score_cells(score: Score) -> tuple[str, ...]:
 
 
 def _misses(report: Report, count: int) -> None:
+    if count and report.confusion:
+        pairs = [(expected, got, str(times)) for expected, got, times in report.confusion[:count]]
+        table(("expected", "told", "times"), pairs)
     if count:
         rows = [(m.kind, m.id, m.text[:80], m.expected[:80], m.got[:80], m.rule) for m in report.misses[:count]]
         table(("kind", "id", "text", "expected", "got", "rule"), rows)

@@ -32,13 +32,6 @@ if TYPE_CHECKING:
 SEVEN = ("slice", "recognise", "classify", "bind time", "embed", "judge", "write")
 """The steps of a turn, in order."""
 
-ELSEWHERE = {
-    "recognise": "with classify: names are found where the rules look for them",
-    "bind time": "with classify: times are bound clause by clause",
-    "embed": "after the answer, by the projection",
-}
-"""Where the work of a step is done that the program does not count by itself."""
-
 BECAME = ("became", "what", "why", "mid")
 
 Role = Literal["user", "assistant", "system", "tool"]
@@ -91,12 +84,12 @@ def _row(became: str, said: str, why: str, mid: str = "") -> dict[str, str]:
 
 
 def _steps(done: Injected) -> None:
-    """The seven steps on stderr; what one step of the program does together is shown at the first of them."""
+    """The seven steps on stderr, each with its milliseconds and what it found: rules, spans, times."""
     heard = {step.name: step for step in done.steps}
     for number, name in enumerate(SEVEN, 1):
-        step = heard.get(name) or next((s for n, s in heard.items() if name in n.split(" and ")), None)
+        step = heard.get(name)
         if step is None:
-            say(f"{number} {name:<10} {ELSEWHERE.get(name, 'nothing to do')}")
+            say(f"{number} {name:<10} nothing to do")
         else:
             say(f"{number} {name:<10} {step.ms:8.1f} ms  {'; '.join(step.found) or '-'}")
 

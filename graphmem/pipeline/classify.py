@@ -49,8 +49,9 @@ class Classifier:
     marks: re.Pattern[str]
     over: re.Pattern[str]
     choosing: re.Pattern[str]
+    replacing: re.Pattern[str]
     rules: tuple[Rule, ...]
-    index: dict[str, tuple[Rule, ...]] = field(default_factory=dict, repr=False)
+    index: dict[str, dict[str, tuple[Rule, ...]]] = field(default_factory=dict, repr=False)
     by_type: dict[str, tuple[Rule, ...]] = field(default_factory=dict, repr=False)
 
     def triggers(self, text: str, mentions: Sequence[Mention]) -> list[Rule]:
@@ -59,10 +60,11 @@ class Classifier:
         for type_ in {c.type for m in mentions for c in m.concepts}:
             for rule in self.by_type.get(type_, ()):
                 found[rule.order] = rule
-        for word, rules in self.index.items():
-            if word in text:
-                for rule in rules:
-                    found[rule.order] = rule
+        for first in set(text):
+            for word, rules in self.index.get(first, {}).items():
+                if word in text:
+                    for rule in rules:
+                        found[rule.order] = rule
         return [found[k] for k in sorted(found)]
 
     def read(self, said: Said, rules: Sequence[Rule], talk: Talk) -> tuple[list[Found], list[Refused]]:
@@ -188,6 +190,7 @@ class Classifier:
             hedged=part.confidence < rule.confidence * HEDGE_MILD,
             is_end=end,
             slip="slip" in rule.flags,
+            replaces=not end and not minus and "change" in rule.flags and self.replacing.search(said.text) is not None,
             grounds="outgrown" if rule.options.get("grounds") == "outgrown" else "professional" if "grounds" in rule.options else None,
             whole_key="whole" in rule.flags,
             old=self.matcher.old(said, rule, m, part.types),

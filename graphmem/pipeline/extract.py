@@ -17,6 +17,7 @@ from graphmem.pipeline import clock
 from graphmem.pipeline.answers import Answers
 from graphmem.pipeline.classify import Classifier
 from graphmem.pipeline.matching import Matcher
+from graphmem.pipeline.model import second_opinion
 from graphmem.pipeline.normal import language_of
 from graphmem.pipeline.prefix import PrefixReader
 from graphmem.pipeline.recognise import Recogniser
@@ -62,10 +63,17 @@ class Extractor:
         self._ontology = ontology
         self._speech = load_speech(PACKS / "speech.yaml")
         self._people = load_people(PACKS / "subjects.yaml")
-        self._classifier = _classifier(ontology, lexicon, self._speech, PrefixReader(self._people, self._speech.words, self._speech.acts["adjunct"]))
+        self._classifier = _classifier(
+            ontology, lexicon, self._speech, PrefixReader(self._people, self._speech.words, self._speech.acts["adjunct"])
+        )
         cut("预热")  # dictionaries and the time pack are read now, not at the first turn
         clock.times("", EPOCH, ZoneInfo("UTC"))
         self._answers = Answers(ontology, self._classifier, self._speech, PACKS / "answers.yaml")
+
+    @property
+    def recogniser(self) -> Recogniser:
+        """Step two, for what explains it."""
+        return self._classifier.recogniser
 
     @property
     def speech(self) -> Speech:
@@ -121,7 +129,8 @@ class Extractor:
     def _read_all(self, hearing: _Hearing, sliced: Sliced, talk: Talk) -> None:
         supposed = -1
         clauses = sliced.clauses
-        fiction = {c.sentence for c in clauses if self._speech.is_("fiction", c.text)}
+        kidding = self._speech.is_("kidding", sliced.normal.norm)
+        fiction = {c.sentence for c in clauses if kidding or self._speech.is_("fiction", c.text)}
         for i, clause in enumerate(clauses):
             act = self._speech.act_of(clause)
             if act is None and (supposed == clause.sentence or clause.sentence in fiction):
@@ -214,6 +223,7 @@ class Extractor:
             hearing.not_stored.append(NotStored(statement.text, (start, end), Reason.CHATTER, "speech_act.jest"))
             return
         statement = self._grounded(statement, sliced.normal.norm)
+        statement = replace(statement, confidence=second_opinion(clause.text, statement.kind, statement.confidence))
         same = (statement.key, statement.ckey, statement.subject, statement.polarity, statement.is_end)
         if any((s.key, s.ckey, s.subject, s.polarity, s.is_end) == same for s in hearing.statements):
             return
@@ -258,6 +268,14 @@ def _cutter(sliced: Sliced, clause: Clause) -> Cut:
     return lambda a, b: sliced.normal.original(base + a, base + b)
 
 
+def _by_first(index: dict[str, list[Rule]]) -> dict[str, dict[str, tuple[Rule, ...]]]:
+    """Rules by their needed word, the words by their first character."""
+    out: dict[str, dict[str, tuple[Rule, ...]]] = {}
+    for word, rules in index.items():
+        out.setdefault(word[0], {})[word] = tuple(rules)
+    return out
+
+
 def _classifier(ontology: Ontology, lexicon: Lexicon, speech: Speech, reader: PrefixReader) -> Classifier:
     keys = frozenset(k.name for k in ontology.keys)
     rules: list[Rule] = []
@@ -285,7 +303,8 @@ def _classifier(ontology: Ontology, lexicon: Lexicon, speech: Speech, reader: Pr
         marks=re.compile(marks),
         over=speech.acts["over"],
         choosing=speech.acts["choosing"],
+        replacing=speech.acts["replaces"],
         rules=tuple(rules),
-        index={w: tuple(rs) for w, rs in index.items()},
+        index=_by_first(index),
         by_type={t: tuple(rs) for t, rs in by_type.items()},
     )

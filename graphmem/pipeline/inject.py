@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal, cast
+from zoneinfo import ZoneInfo
 
 from graphmem.answers import FollowUpItem, Injected, PendingItem, Stored
 from graphmem.book import Book
@@ -31,6 +32,7 @@ from graphmem.memory import (
     to_ms,
     utc,
 )
+from graphmem.pipeline.explained import heard_steps, written_steps
 from graphmem.pipeline.implicit import inferred
 from graphmem.pipeline.waiting import answered, asked, candidate_id, dumped
 from graphmem.ports import MemoryReader, MemoryWriter, Operation
@@ -64,7 +66,6 @@ class Injector:
     def inject(self, scope: Scope, turn: Turn, *, key: str | None = None, explain: bool = False) -> Injected:
         """Store one turn and what it says. The same operation again gives the same answer; another request under its key is refused."""
         self._room.check_text(turn.text)
-        began = time.perf_counter()
         op_key = key if key is not None else (f"{turn.session_id or ''}\x1f{turn.turn_id}" if turn.turn_id is not None else uuid7())
         op = operation_id(scope, "turn", op_key)
         hearing = self._hear(scope, turn, op)
@@ -72,22 +73,27 @@ class Injector:
         operation = Operation(op, self._room.hash_of(turn), "turn", scope.principal)
         mids = many(4 + 6 * max(1, len(spoken)))
         ref = uuid7()
-        sealed: list[tuple[Book, list[Decided]]] = []
+        sealed: list[tuple[Book, list[Decided], float]] = []
 
         def decide(known: Known) -> Changes:
+            begun = time.perf_counter()
             book, decided = self._room.judge(known, spoken, mids)
-            sealed[:] = [(book, decided)]
+            sealed[:] = [(book, decided, time.perf_counter() - begun)]
             return self._changes(scope, hearing, ref, known, book, decided)
 
+        began = time.perf_counter()
         written = self._writer.write(scope, operation, reads(spoken), decide)
         if written.changes is None:
             return self._again(scope, hearing, written)
-        book, decided = sealed[0]
+        took = time.perf_counter() - began
+        book, decided, judged = sealed[0]
         self._room.remember_turn(scope, hearing.session_id, _kept(hearing, ref, written.known.now))
-        steps = hearing.heard.steps if explain else ()
-        if explain:
-            steps = (*steps, Step("judge and write", round((time.perf_counter() - began) * 1000, 3), tuple(_verdicts(decided))))
+        steps = (*self._steps(hearing), *written_steps(decided, judged * 1000, (took - judged) * 1000)) if explain else ()
         return self._answer(hearing, written, book, decided, steps)
+
+    def _steps(self, hearing: Hearing) -> tuple[Step, ...]:
+        zone = cast(ZoneInfo, tz_of(hearing.zone))
+        return heard_steps(hearing.heard, hearing.turn, hearing.said_at, zone, self._room.extractor.recogniser)
 
     def _hear(self, scope: Scope, turn: Turn, op: str) -> Hearing:
         zone = self._room.zone_of(turn)
@@ -253,10 +259,6 @@ def _refusal(s: Statement, reason: str | None) -> NotStored:
 
 def _follow_ups(heard: Heard, turn_id: str) -> tuple[FollowUpItem, ...]:
     return tuple(FollowUpItem(candidate_id(turn_id, i), f.question) for i, f in enumerate(heard.follow_ups))
-
-
-def _verdicts(decided: Sequence[Decided]) -> list[str]:
-    return [f"{d.statement.key}={d.statement.value}: {d.judgement.verdict.value}" for d in decided]
 
 
 def _kept(hearing: Hearing, ref: str, now: int) -> StoredTurn:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from graphmem.memory import Span
 from graphmem.ontology import Key, Ontology
+from graphmem.pipeline.normal import simplified
 from graphmem.pipeline.prefix import Before, PrefixReader
 from graphmem.pipeline.recognise import Mention, Recogniser
 from graphmem.pipeline.routes import Route, Routed, open_route, route
@@ -160,6 +161,8 @@ class Matcher:
         known = self.ontology.get(key)
         if known is None or not known.safety:
             return False
+        if self.reader.people.words.at(said.text, x) is not None:
+            return True
         return any(m.start >= x and m.end <= y and all(c.type in JESTS for c in m.concepts) for m in said.mentions)
 
     def _exact(self, said: Said, a: int, b: int, types: tuple[str, ...]) -> Value:
@@ -194,7 +197,8 @@ class Matcher:
             if routed is None and ("any" in rule.flags or verb in ("eat", "drink", "listen", "watch", "invest")):
                 routed = open_route(said.text, (x, y), self.trims, verb)
                 if routed is not None and (
-                    self._no_object(said.text, routed.value) or (not verb and said.text[routed.value.start : routed.value.end] in self.classes)
+                    self._no_object(said.text, routed.value)
+                    or (not verb and said.text[routed.value.start : routed.value.end] in self.classes)
                 ):
                     routed = None
             if routed is not None:
@@ -226,7 +230,7 @@ class Matcher:
     def ckey(self, said: Said, value: Value | None) -> str:
         if value is None:
             return ""
-        return value.concept.cid if value.concept is not None else ckey_of_text(said.original(value.start, value.end))
+        return value.concept.cid if value.concept is not None else ckey_of_text(simplified(said.original(value.start, value.end)))
 
     def old(self, said: Said, rule: Rule, m: Hit, types: tuple[str, ...]) -> str | None:
         if "w" not in m.groups:
@@ -238,9 +242,7 @@ class Matcher:
 def _without_preposition(said: Said) -> tuple[Mention, ...]:
     """虾 and not 对虾 in 对虾过敏: the preposition is no part of the allergen."""
     return tuple(
-        m
-        for m in said.mentions
-        if said.text[m.start] != "对" or not any(n.start == m.start + 1 and n.end == m.end for n in said.mentions)
+        m for m in said.mentions if said.text[m.start] != "对" or not any(n.start == m.start + 1 and n.end == m.end for n in said.mentions)
     )
 
 

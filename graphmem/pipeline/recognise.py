@@ -20,6 +20,9 @@ _TOKEN = re.compile(r"[^\W\d_\u2e80-\ufaff]+(?:'[^\W\d_]+)?|\d+|\S")
 SLIP_MIN = 7
 """Letters a misspelt drug name needs before a slip of one edit is forgiven."""
 
+VERBS = frozenset("喝吃看听读打踢玩穿坐骑")
+"""Verbs that a Chinese name may begin with (喝茶): what follows is a name too. `Mention.verb` tells."""
+
 VARIANT_MIN = 4
 """Letters of a plural or singular that is made by rule: shorter ones are other words (news, new)."""
 
@@ -38,6 +41,7 @@ class Mention:
     start: int
     end: int
     concepts: tuple[Concept, ...]
+    verb: bool = False
 
     def of(self, types: Sequence[str]) -> Concept | None:
         """The concept of the first of these types that it may mean."""
@@ -93,7 +97,7 @@ class Recogniser:
             for length in self._lengths.get(word, ()):
                 concepts = self._names.get("\x1f".join(words[a : a + length])) if a + length <= len(words) else None
                 if concepts is not None:
-                    found.append(Mention(tokens[a][0], tokens[a + length - 1][1], tuple(concepts.values())))
+                    found.append(Mention(tokens[a][0], tokens[a + length - 1][1], tuple(concepts.values()), word in VERBS))
         found.sort(key=lambda m: (m.start, -m.end))
         return tuple(m for m in found if not any(_hides(x, m) for x in found))
 
@@ -123,6 +127,8 @@ def _hides(longer: Mention, m: Mention) -> bool:
     """酒 in 酒店 is no drink: a name inside a longer one of other kinds only."""
     if longer is m or not (longer.start <= m.start and m.end <= longer.end and m.end - m.start < longer.end - longer.start):
         return False
+    if m.end == longer.end and longer.verb and m.start == longer.start + 1:
+        return False  # 茶 in 喝茶 is what one drinks
     return not {c.type for c in longer.concepts} & {c.type for c in m.concepts}
 
 

@@ -204,19 +204,25 @@ FILLER = r"(?:一些|一点点?|点儿?|一种|一个|那种|这种|各种|所�
 _OPEN_SLOT = re.compile(r"\(\?P<v>\.\{1,\d+\}\??\)")
 
 
+GAP = r"(?:\ +|(?=[\u2e80-\u9fff]))"
+"""A blank before a value; none between Latin and Han."""
+
+_OBJECT_SLOT = re.compile(r"\(\?P<o>\.\{1,\d+\}\?\)")
+
+
 def _halves(source: str, slot: _Slots) -> tuple[str, str]:
     """The expressions before and after the value, where names of the lexicon are tried; empty when it is exact or stands in a group."""
     m = _OPEN_SLOT.search(source)
     if m is None or slot.exact or not _balanced(source[: m.start()]):
         return "", ""
-    left = source[: m.start()].removesuffix(r"\b")  # a name has word borders, and \b fails at the end of a cut text
+    left = source[: m.start()].replace(GAP, r"\ *").removesuffix(r"\b")  # a name has word borders, and \b fails at the end of a cut text
     return f"(?:{left}){FILLER}\\Z", source[m.end() :]
 
 
 def _end(source: str, slot: _Slots) -> str:
     """An open value with nothing after it that must stand there reaches to the end of its clause, not to its first character."""
-    m = _OPEN_SLOT.search(source)
-    if m is None or not slot.open or slot.exact or "(?=" in source[m.end() :] or not _balanced(source[: m.start()]):
+    m = _OBJECT_SLOT.search(source) or (_OPEN_SLOT.search(source) if slot.open and not slot.exact else None)
+    if m is None or "(?=" in source[m.end() :] or not _balanced(source[: m.start()]):
         return ""
     try:
         empty = re.fullmatch(source[m.end() :], "") is not None
@@ -264,6 +270,9 @@ class _Slots:
                 end = self._close(pattern, i)
                 out.append(self._slot(pattern[i + 1 : end], pattern[end + 1 :]))
                 i = end + 1
+            elif c == " " and pattern[i + 1 : i + 3] in ("{o", "{v", "{w"):
+                out.append(GAP)  # I love 火锅: the normal form has no blank between scripts
+                i += 1
             elif c == " ":
                 out.append("\\ " if pattern[i + 1 : i + 2] in ("?", "*") else r"\ +")
                 i += 1

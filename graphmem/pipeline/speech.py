@@ -30,6 +30,8 @@ ACTS = (
     "jest",
     "adjunct",
     "fiction",
+    "replaces",
+    "kidding",
     "slip",
     "test",
     "document",

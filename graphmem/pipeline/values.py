@@ -110,7 +110,7 @@ def _shortest(text: str, best: Value, mentions: Sequence[Mention], trims: Trims)
         before, after = text[best.start : m.start], text[m.end : best.end]
         if not before and after and trims.extra.fullmatch(after) is not None:
             return Value(m.start, m.end, best.concept)
-        if not after and before and (trims.head.fullmatch(before) is not None or before in LEADS):
+        if not after and before and (trimmed(text, best.start, m.end, trims)[0] == m.start or before in LEADS):
             return Value(m.start, m.end, best.concept)
     return best
 

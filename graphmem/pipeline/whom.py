@@ -91,12 +91,14 @@ def subjects(rule: Rule, before: Before, talk: Talk) -> list[str] | Refused:
         subject = before.people[-2].subject if len(before.people) > 1 else talk.topic or "self"
     if subject is None or subject == "you":
         return Refused(Reason.CHATTER, "subject.unknown" if subject is None else "subject.addressee")
-    if subject.startswith("person:") and subject[7:] in STRANGERS:
+    if subject.startswith("person:") and (subject[7:] in STRANGERS or subject[7:].startswith(("he.", "she.", "they.", "person:"))):
         return Refused(Reason.THIRD_PARTY, "subject.stranger")
     if before.left and not (before.tags.get("verb") or before.tags.get("doctor")) and "loose" not in rule.flags:
         return Refused(Reason.THIRD_PARTY, "subject.unknown")
     if before.tags.get("generic") or (before.glued and before.left):
         return Refused(Reason.THIRD_PARTY, "subject.general")
+    if subject == "self" and reported and before.head.get("neg"):
+        return Refused(Reason.CHATTER, "subject.never_said")
     if subject == "self" and reported and not before.head.get("doctor"):
         others = [p for p in before.people[:-1] if p.subject != "self"]
         if others or before.left_head or before.head.get("generic"):

@@ -77,11 +77,11 @@ def move(neo4j: Neo4j, tx: ManagedTransaction, scope: Scope, moved: Moved) -> No
 def put_back(neo4j: Neo4j, tx: ManagedTransaction, scope: Scope, records: Sequence[Record]) -> None:
     """Inside a write: records become rows again, with their links to whatever of the user is there."""
     person = {"tenant_id": scope.tenant, "user_id": scope.user}
-    back = [cast(dict[str, object], _decoded(r)) for r in records]
+    back = [cast(dict[str, object], decoded(r)) for r in records]
     ckeys = sorted({str(c) for r in back for c in cast(list[object], r["about"])})
     links = {_text(link): link for r in records for link in cast(list[object], r["links"])}
     rows = sorted(back, key=lambda r: _text(r["about"]))
-    asked = {**person, "ckeys": ckeys, "records": rows, "links": [_decoded(links[key]) for key in sorted(links)]}
+    asked = {**person, "ckeys": ckeys, "records": rows, "links": [decoded(links[key]) for key in sorted(links)]}
     neo4j.run(tx, "archive_put_back", asked)
     counts: dict[str, int] = {}
     for record in records:
@@ -94,7 +94,7 @@ def canonical(found: Sequence[Mapping[str, object]]) -> list[Record]:
     """Records of a query in one order, lists sorted, times as text."""
     records = []
     for raw in found:
-        record = cast(dict[str, object], _encoded(raw))
+        record = cast(dict[str, object], encoded(raw))
         for name in ("about", "sources", "links"):
             record[name] = sorted(cast(list[object], record[name]), key=_text)
         records.append(record)
@@ -110,18 +110,20 @@ def _text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def _encoded(value: object) -> object:
+def encoded(value: object) -> object:
+    """Values of the driver as JSON values, times marked by TIME."""
     if isinstance(value, DateTime):
         return {TIME: value.iso_format()}
     if isinstance(value, Mapping):
-        return {str(k): _encoded(v) for k, v in value.items()}
-    return [_encoded(v) for v in value] if isinstance(value, list | tuple) else value
+        return {str(k): encoded(v) for k, v in value.items()}
+    return [encoded(v) for v in value] if isinstance(value, list | tuple) else value
 
 
-def _decoded(value: object) -> object:
+def decoded(value: object) -> object:
+    """The other way round."""
     if isinstance(value, Mapping):
-        return DateTime.from_iso_format(value[TIME]) if set(value) == {TIME} else {str(k): _decoded(v) for k, v in value.items()}
-    return [_decoded(v) for v in value] if isinstance(value, list | tuple) else value
+        return DateTime.from_iso_format(value[TIME]) if set(value) == {TIME} else {str(k): decoded(v) for k, v in value.items()}
+    return [decoded(v) for v in value] if isinstance(value, list | tuple) else value
 
 
 def _row(record: Record) -> Row:

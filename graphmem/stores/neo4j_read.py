@@ -8,6 +8,7 @@ from typing import cast
 from neo4j import Record
 
 from graphmem.memory import Kind
+from graphmem.ports import Part
 from graphmem.scope import Scope
 from graphmem.slot import slot_prefix
 from graphmem.stores.neo4j_base import Neo4j
@@ -17,6 +18,9 @@ from graphmem.writing import Hydrated, Snapshot, StoredTurn
 
 NOTHING = "\x00"
 """A prefix no slot begins with: a kind that is not asked for costs one empty index range."""
+
+WHOLE = -8_000_000_000_000_000
+"""Before every `until` of a row, and after that of a pending one."""
 
 BLANK = "░"
 """Stands for each blanked character of a turn, so that spans stay true."""
@@ -45,9 +49,19 @@ class Neo4jReader:
         snapshot = snapshot_of(found)
         return Hydrated(snapshot.now, snapshot.rev, snapshot.rows, snapshot.pendings)
 
-    def history(self, scope: Scope, known_at: Ms | None = None) -> Snapshot:
+    def history(self, scope: Scope, known_at: Ms | None = None, part: Part | None = None) -> Snapshot:
         known = OPEN if known_at is None else known_at
-        return snapshot_of(self._neo4j.read_one("rows_of_user", {**_scope(scope), "known_at": known}))
+        if part is None or (part.key is None and part.since is None):
+            return snapshot_of(self._neo4j.read_one("rows_of_user", {**_scope(scope), "known_at": known}))
+        # what was retracted meanwhile is left out of a part that begins somewhere: a past known_at needs all
+        since = WHOLE if part.since is None or known_at is not None else part.since
+        if part.key is None:
+            owner = slot_prefix(scope)
+            found = self._neo4j.read_one("rows_of_user_since", {**_scope(scope), "owner": owner, "since": since, "known_at": known})
+            return snapshot_of(found)
+        prefix = {k.name: slot_prefix(scope, k, part.key) if part.kind in (None, k) else NOTHING for k in Kind}
+        found = self._neo4j.read_one("rows_of_key", {**_scope(scope), "prefix": prefix, "since": since, "known_at": known})
+        return snapshot_of(found, [] if found is None else [*found["rows"], *found["rivals"]])
 
     def slot_of(self, scope: Scope, mid: str) -> Snapshot | None:
         found = self._neo4j.read_one("rows_of_slot", {**_scope(scope), "mid": mid})

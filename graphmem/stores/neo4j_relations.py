@@ -13,13 +13,14 @@ from neo4j import ManagedTransaction, Record
 from graphmem.cohorts import CohortAsk, Holder, Member, Then
 from graphmem.errors import ConflictError, RefusedError
 from graphmem.ids import uuid7
+from graphmem.memory import Kind, from_ms
 from graphmem.memory import Standing as Vouched
-from graphmem.memory import from_ms
 from graphmem.ports import Operation
 from graphmem.relations import PATHS, DecideRelation, End, Hop, Path, Relating, Relation, RelationChange, RelationType, Standing, Walked
 from graphmem.scope import Scope, TenantScope
 from graphmem.slot import part
 from graphmem.stores.neo4j_base import Neo4j
+from graphmem.stores.neo4j_read import NOTHING
 from graphmem.stores.neo4j_rows import row_of
 from graphmem.validity import Ms
 from graphmem.writing import Done
@@ -74,7 +75,8 @@ class Neo4jRelations:
         found = self._neo4j.read_one(
             "cohort_now",
             {
-                "tenant_id": scope.tenant, "kind": ask.kind.name, "key": ask.key, "ckey": ask.ckey, "subject": ask.subject,
+                "tenant_id": scope.tenant, "key": ask.key, "ckey": {k.name: ask.ckey if k is ask.kind else NOTHING for k in Kind},
+                "subject": ask.subject,
                 "role": None if ask.subject is None else f"{ask.subject}:",
                 "after": after or f"{prefix}|", "until": f"{prefix}}}", "limit": limit,
             },

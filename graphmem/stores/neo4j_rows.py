@@ -8,6 +8,7 @@ from datetime import datetime
 
 from graphmem.memory import Kind, Standing, Statement, Status, from_ms
 from graphmem.scope import Scope
+from graphmem.slot import slot_prefix
 from graphmem.validity import OPEN, Ms, Observation, Pending, Row
 from graphmem.writing import Changes, NewCase, Origin
 
@@ -116,7 +117,7 @@ def patch_of(row: Row) -> dict[str, object]:
 
 def new_row(scope: Scope, changes: Changes, row: Row) -> dict[str, object]:
     """One element of `$new`: edge, node, first evidence and links of a row."""
-    edge = {**_said(changes.origin, row), **patch_of(row), "version": row.version, "valid_from": _t(row.valid_from)}
+    edge = {**_said(scope, changes.origin, row), **patch_of(row), "version": row.version, "valid_from": _t(row.valid_from)}
     edge |= {"inset": row.inset or None, "claims": row.claims or None}
     edge["caption"] = changes.captions.get(row.mid)
     if edge["observed_at"] == edge["said_at"]:
@@ -127,7 +128,7 @@ def new_row(scope: Scope, changes: Changes, row: Row) -> dict[str, object]:
 def new_pending(scope: Scope, changes: Changes, pending: Pending) -> dict[str, object]:
     """One element of `$new` for a pending row: no version, no start; `slot` without version keeps it out of the unique index."""
     row = pending.row
-    edge = {**_said(changes.origin, row), "until": NEVER, "stated_from": _t(row.valid_from), "observed_at": _t(row.said_at)}
+    edge = {**_said(scope, changes.origin, row), "until": NEVER, "stated_from": _t(row.valid_from), "observed_at": _t(row.said_at)}
     edge |= {"reason": pending.reason, "pending_from": _t(pending.pending_from), "blocks": pending.blocks or None, "status": "pending"}
     edge |= decision_of(pending)
     edge["caption"] = changes.captions.get(row.mid)
@@ -168,9 +169,10 @@ def case_of(scope: Scope, actor: str, now: Ms, case: NewCase) -> dict[str, objec
     return {"case_id": case.case_id, "mid": row.mid, "node": node, "set": {} if case.state == "open" else closed}
 
 
-def _said(origin: Origin, row: Row) -> dict[str, object]:
+def _said(scope: Scope, origin: Origin, row: Row) -> dict[str, object]:
     more = row.more
     return {
+        "owner": slot_prefix(scope),
         "mid": row.mid,
         "slot": row.slot,
         "thing": row.thing,

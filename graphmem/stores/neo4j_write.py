@@ -14,7 +14,7 @@ from graphmem.relations import RELATED, Linking, carried, linked, links
 from graphmem.scope import Scope
 from graphmem.slot import slot_prefix
 from graphmem.stores.neo4j_archive import move, put_back
-from graphmem.stores.neo4j_base import Neo4j, UniqueFault
+from graphmem.stores.neo4j_base import WRITE_TIMEOUT_S, Neo4j, UniqueFault
 from graphmem.stores.neo4j_lifecycle import purge
 from graphmem.stores.neo4j_rows import case_of, decision_of, new_pending, new_row, patch_of, pending_of, row_of
 from graphmem.validity import Row
@@ -25,10 +25,10 @@ _WHOLE = -8_000_000_000_000_000
 
 
 class Neo4jWriter:
-    """Writes of one user. Holds no state but the connection."""
+    """Writes of one user. Holds no state but the connection. timeout: seconds a transaction may take."""
 
-    def __init__(self, neo4j: Neo4j) -> None:
-        self._neo4j = neo4j
+    def __init__(self, neo4j: Neo4j, *, timeout: float = WRITE_TIMEOUT_S) -> None:
+        self._neo4j, self._timeout = neo4j, timeout
 
     def write(self, scope: Scope, operation: Operation, reads: Reads, decide: Callable[[Known], Changes]) -> Written:
         """See ports.MemoryWriter. A unique fault is read again and tried once more: another process may have won."""
@@ -74,10 +74,10 @@ class Neo4jWriter:
 
     def _once_more(self, work: Callable[[ManagedTransaction], Written]) -> Written:
         try:
-            return self._neo4j.transact(work)
+            return self._neo4j.transact(work, timeout=self._timeout)
         except UniqueFault:
             try:
-                return self._neo4j.transact(work)
+                return self._neo4j.transact(work, timeout=self._timeout)
             except UniqueFault as fault:
                 raise ConflictError("this turn id is taken in its session by another request", code="turn_id_taken") from fault
 

@@ -26,7 +26,8 @@ from tests.terminal import Terminal, environment
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
-    "demo serve up down status doctor migrate inject remember recall search history list forget confirm reject reindex check eval lexicon".split()
+    "demo serve up down status doctor migrate inject remember recall search history list forget confirm reject".split()
+    + "reindex check eval lexicon".split()
 )
 
 
@@ -115,6 +116,11 @@ def test_explain_shows_the_seven_steps_of_a_turn(terminal: Terminal) -> None:
         ("6", "judge     "),
         ("7", "write     "),
     ]
+    assert re.search(r"^2 recognise .*Leeds \[10:15\] city:leeds", told.talk, re.MULTILINE)
+    rules = r"^3 classify .*home_city\+self=Leeds by home_city\.\S+ \(0\.\d\d\) \[0:15\]; question by speech_act\.question \[17:30\]"
+    assert re.search(rules, told.talk, re.MULTILINE)
+    assert re.search(r"^6 judge  .*home_city\+self=Leeds: new", told.talk, re.MULTILINE)
+    assert len(re.findall(r"^\d .{10} +\d+\.\d ms  ", told.talk, re.MULTILINE)) == 7
     rows = told.lines()
     assert [(r["became"], r["what"]) for r in rows] == [("new", "home_city: Leeds"), ("not stored", "Is it raining")]
     assert str(rows[1]["why"]).startswith("question")

@@ -9,17 +9,25 @@ from datetime import UTC, datetime
 import pytest
 
 from graphmem.lexicon import load_lexicon
-from graphmem.memory import Kind, Statement, Text2, Turn
+from graphmem.memory import FollowUp, Kind, Statement, Text2, Turn
 from graphmem.ontology import load_ontology
 from graphmem.pipeline.implicit import inferred
-from graphmem.pipeline.waiting import WAITS_MS, FollowUp, asked, dumped, loaded
+from graphmem.pipeline.waiting import WAITS_MS, asked, dumped, loaded
 from graphmem.writing import StoredTurn
 
 WORDS = (load_ontology(), load_lexicon())
 AT = 1_800_000_000_000
 CANDIDATE = Statement(
-    Kind.FACT, "allergy", "青霉素", "drug:penicillin", subject="mother", polarity="-", start=datetime(2026, 3, 1, tzinfo=UTC), confidence=0.5, rule="r.1"
-)  # fmt: skip
+    Kind.FACT,
+    "allergy",
+    "青霉素",
+    "drug:penicillin",
+    subject="mother",
+    polarity="-",
+    start=datetime(2026, 3, 1, tzinfo=UTC),
+    confidence=0.5,
+    rule="r.1",
+)
 WAITING = dumped([FollowUp(CANDIDATE, Text2("关于母亲：对青霉素过敏吗？", "About your mother: allergic to penicillin?"))])
 
 

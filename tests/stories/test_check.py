@@ -23,7 +23,7 @@ BESIDE = "CREATE (x:User {tenant_id: $t, user_id: 'user-2'})-[q:PREFERENCE]->(n:
 COPY = (
     LATTE + "MATCH (m)-[:FROM_SOURCE]->(s) MATCH (m)-[:ABOUT]->(c) " + BESIDE + "-[:FROM_SOURCE]->(s) CREATE (n)-[:ABOUT]->(c) "
     "SET q = r {.*, mid: 'm-2', slot: replace(r.slot, '|user-1|', '|user-2|'), thing: replace(r.thing, '|user-1|', '|user-2|'),"
-    " current_slot: replace(r.slot, '|user-1|', '|user-2|'), is_end: true} "
+    " current_slot: replace(r.slot, '|user-1|', '|user-2|'), is_end: true, owner: replace(r.owner, '|user-1|', '|user-2|')} "
 )
 
 PLANTED = {
@@ -35,7 +35,9 @@ PLANTED = {
     "memory_without_source": LATTE + "MATCH (m)-[f:FROM_SOURCE]->() DELETE f",
     "memory_without_concept": LATTE + "MATCH (m)-[a:ABOUT]->() DELETE a",
     "handle_of_another_slot": LATTE + "SET r.current_slot = r.slot + '2'",
-    "slot_of_another_user": LATTE + "SET r.slot = replace(r.slot, '|user-1|', '|user-2|'), r.current_slot = replace(r.slot, '|user-1|', '|user-2|')",
+    "slot_of_another_user": LATTE
+    + "SET r.slot = replace(r.slot, '|user-1|', '|user-2|'), r.current_slot = replace(r.slot, '|user-1|', '|user-2|')",
+    "wrong_owner": LATTE + "SET r.owner = replace(r.owner, '|user-1|', '|user-2|')",
     "slot_of_two_keys": BERGEN + "SET r.key = 'work_city'",
     "version_gap": OSLO + "SET r.version = 7",
     "wrong_end": BERGEN + "SET r.valid_to = r.valid_to + duration({days: 1})",
@@ -49,7 +51,8 @@ PLANTED = {
     "decision_half_written": PENDING + "SET r.decided_at = r.recorded_at",
     "relation_between_two_users": COPY + "CREATE (m)-[:CONTRADICTS {rid: 'x'}]->(n)",
     "review_without_pending": PENDING + "MATCH (v:Review {tenant_id: $t}) SET v.pending_mid = 'nobody'",
-    "outbox_parked": LATTE + "CREATE (:Outbox {oid: randomUUID(), ref: m.mid, kind: 'memory', tenant_id: $t, user_id: $u, parked_at: r.said_at})",
+    "outbox_parked": LATTE
+    + "CREATE (:Outbox {oid: randomUUID(), ref: m.mid, kind: 'memory', tenant_id: $t, user_id: $u, parked_at: r.said_at})",
     "point_without_memory": LATTE + "DETACH DELETE m",
     "point_of_other_version": LATTE + "SET r.version = 2",
 }
@@ -58,6 +61,7 @@ PLANTED = {
 FOLLOWING = {
     "memory_without_edge": {"point_without_memory"},
     "memory_with_two_edges": {"holding_but_not_current", "wrong_end"},
+    "slot_of_another_user": {"wrong_owner"},
     "inset_not_over": {"wrong_end"},
     "current_but_not_holding": {"holding_but_not_current", "point_without_memory", "memory_without_point"},
     "holding_but_not_current": {"point_without_memory"},

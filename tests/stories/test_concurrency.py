@@ -102,7 +102,7 @@ def test_fifty_writers_with_times_in_random_order_leave_the_latest_valid_current
 
 
 @pytest.mark.parametrize("run", range(10))
-def test_late_and_current_writers_mixed_leave_the_last_current_one_and_a_history_in_order(counted: Graphmem, scope: Scope, run: int) -> None:
+def test_late_and_current_writers_mixed_leave_the_last_word_and_a_history_in_order(counted: Graphmem, scope: Scope, run: int) -> None:
     reset(counted)
     late = [Remember("employer", f"Forge {i}", said_at=ago(days=60 - i)) for i in range(25)]
     asks = [*late, *(Remember("employer", f"Mill {i}") for i in range(25))]

@@ -1,4 +1,4 @@
-"""A long stream of additions, changes and deletions, in order: what holds afterwards is exactly what was left, and nothing that was retired.
+"""A long stream of additions, changes and deletions, in order: what holds afterwards is exactly what was left, nothing retired is told.
 
 The stream is made here, from a fixed seed; the model it is checked against is a dictionary of sets.
 """
@@ -20,6 +20,8 @@ from graphmem.memory import Polarity
 USERS, UPDATES, WORKERS = 20, 1_206, 4
 KEYS = ("drink", "sport", "阅读", "music", "饮食")
 VALUES = tuple(f"{word} {n}" for word in ("green", "quiet", "early", "木", "风") for n in range(4))
+Op = Literal["add", "modify", "delete"]
+OPS: tuple[Op, ...] = ("add", "add", "add", "modify", "modify", "delete")
 START = datetime(2026, 1, 5, 8, tzinfo=UTC)
 
 
@@ -36,7 +38,7 @@ class Life:
     def step(self, rng: random.Random, number: int) -> None:
         key = rng.choice(KEYS)
         held = self.held[key]
-        op = rng.choice(("add", "add", "add", "modify", "modify", "delete")) if held else "add"
+        op: Op = rng.choice(OPS) if held else "add"
         old = rng.choice(sorted(held)) if op != "add" else None
         new = rng.choice([v for v in VALUES if v not in held]) if op != "delete" else None
         polarity: Polarity = "-" if rng.random() < 0.25 else "+"
@@ -46,9 +48,7 @@ class Life:
         if new is not None:
             held[new] = polarity
 
-    def _tell(
-        self, number: int, key: str, op: Literal["add", "modify", "delete"], old: str | None, new: str | None, polarity: Polarity
-    ) -> None:
+    def _tell(self, number: int, key: str, op: Op, old: str | None, new: str | None, polarity: Polarity) -> None:
         at = START + timedelta(hours=7 * number)
         told = {"user": self.user, "id": f"{self.user}-{number}", "time": at, "key": key, "op": op, "polarity": polarity}
         self.updates.append(Update.model_validate({**told, "value": new, "old_value": old}))

@@ -1,0 +1,267 @@
+"""The types of the GraphQL schema: made from the façade's values by attribute names, in the words of api.md."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from datetime import datetime
+from typing import Annotated, Any, TypeVar, cast
+
+import strawberry
+from strawberry.scalars import JSON
+
+from api.loading import Context
+from graphmem import answers, relations
+from graphmem.explain import Evidence
+from graphmem.exploring import Neighbour
+from graphmem.memory import Kind, Reason, SourceKind, Standing, Status, Verdict
+from graphmem.relations import RelationType
+from graphmem.validity import Ms
+
+for _enum in (Kind, Standing, Status, SourceKind, Verdict, Reason, RelationType):
+    strawberry.enum(_enum)
+
+First = Annotated[int, strawberry.argument(description="Size of the page: 1 to 100.")]
+Info = strawberry.Info[Context, None]
+Resolver = TypeVar("Resolver", bound=Callable[..., Any])
+
+
+def field(description: str, graphql_type: Any = None) -> Callable[[Resolver], Resolver]:
+    """A field with its words; graphql_type tells the schema what the annotation does not."""
+    return cast(Callable[[Resolver], Resolver], strawberry.field(description=description, graphql_type=graphql_type))
+
+
+def global_id(kind: str, name: str) -> str:
+    """The id of a node: opaque, the same in every request."""
+    return base64.urlsafe_b64encode(f"{kind}:{name}".encode()).decode().rstrip("=")
+
+
+def of_global_id(node: str) -> tuple[str, str] | None:
+    """(kind, name) of an id that global_id made, else None."""
+    try:
+        kind, colon, name = base64.urlsafe_b64decode(node + "=" * (-len(node) % 4)).decode().partition(":")
+    except (ValueError, UnicodeDecodeError):
+        return None
+    return (kind, name) if colon and name else None
+
+
+@strawberry.interface(description="Something with an id that `node` finds again.")
+class Node:
+    id: strawberry.ID
+
+
+@strawberry.type(description="One short text in both languages.")
+class Text2:
+    zh: str
+    en: str
+
+
+@strawberry.type(description="Where a memory comes from, in one line.")
+class Provenance:
+    kind: SourceKind
+    ref: str | None
+
+
+@strawberry.type(description="One place where a memory was said. `quote` is null when it names no turn, or the words were forgotten.")
+class Source:
+    kind: str
+    source_id: str
+    said_at: datetime
+    recorded_at: datetime
+    first: bool
+    session_id: str | None
+    turn_id: str | None
+    span: list[int] | None
+    quote: str | None
+
+
+@strawberry.type(description="One step of a path, as it is stored. Derived steps have no rid.")
+class Hop:
+    type: RelationType
+    from_mid: str
+    to_mid: str
+    weight: float
+    rid: str | None
+
+
+@strawberry.type
+class Trigger:
+    rule: str
+    phrase: str | None
+
+
+@strawberry.type(description="One candidate of a recall: its scores, and why it was told or not.")
+class ReceiptLine:
+    mid: str
+    scores: JSON
+    told: bool
+    reason: str
+
+
+@strawberry.type(description="Why each candidate of a recall was told or not: ids and scores only.")
+class Receipt(Node):
+    receipt_id: str | None
+    session_id: str | None
+    tier: str
+    trigger: Trigger
+    at: datetime | None
+    degraded: list[str]
+    whole: strawberry.Private[Sequence[answers.ReceiptLine]]
+
+    @field("Its candidates, in the order of the recall.", list[ReceiptLine])
+    def lines(self, first: First) -> Any:
+        return self.whole[:first]
+
+    @classmethod
+    def of(cls, found: answers.Receipt) -> Receipt:
+        """The receipt as a node."""
+        names = {f.name for f in fields(answers.Receipt)} - {"lines"}
+        given: dict[str, Any] = {name: getattr(found, name) for name in names}
+        return cls(id=strawberry.ID(global_id("receipt", found.receipt_id or "")), whole=found.lines, **given)
+
+
+@strawberry.type(description="A stored relation of a memory, and the memory at its other end.")
+class Relation:
+    hop: strawberry.Private[relations.Hop]
+    other: strawberry.Private[answers.Memory]
+    moment: strawberry.Private[tuple[Ms, Ms]]
+
+    @strawberry.field
+    def type(self) -> RelationType:
+        return self.hop.type
+
+    @strawberry.field
+    def weight(self) -> float:
+        return self.hop.weight
+
+    @strawberry.field
+    def rid(self) -> str | None:
+        return self.hop.rid
+
+    @strawberry.field
+    def from_mid(self) -> str:
+        return self.hop.from_mid
+
+    @strawberry.field
+    def to_mid(self) -> str:
+        return self.hop.to_mid
+
+    @strawberry.field
+    def memory(self) -> Memory:
+        return told(self.other, self.moment)
+
+
+@strawberry.interface(description="One memory as it is told for the (asOf, knownAt) asked.")
+class Memory(Node):
+    mid: str
+    kind: Kind
+    key: str
+    label: Text2
+    subject: str
+    value: str | None
+    concept: str | None
+    polarity: str
+    status: Status
+    version: int | None
+    valid_from: datetime | None
+    valid_to: datetime | None
+    recorded_at: datetime
+    closed_at: datetime | None
+    observed_at: datetime
+    expires_at: datetime | None
+    confidence: float
+    weight: float
+    evidence_count: int
+    standing: Standing
+    owner_domain: str
+    zone: str
+    source: Provenance
+    verified_by: str | None
+    supersedes: str | None
+    superseded_by: str | None
+    etag: str
+    metadata: JSON
+    moment: strawberry.Private[tuple[Ms, Ms] | None]
+
+    @field("Where it was said, the first first; one read for all memories of an answer.", list[Source])
+    async def sources(self, info: Info, first: First) -> Any:
+        found: Sequence[Evidence] = await info.context.loaders.sources.load((self.mid, self.moment))
+        return found[:first]
+
+    @field("Stored relations to what is told then, the heaviest first; one read for all memories of an answer.")
+    async def relations(self, info: Info, first: First) -> list[Relation]:
+        found: Sequence[Neighbour]
+        found, moment = await info.context.loaders.relations.load((self.mid, self.moment))
+        return [Relation(hop=n.hop, other=n.memory, moment=moment) for n in found[:first]]
+
+    @field("Of the newest 200 receipts those that weighed it, newest first; one read for all memories of an answer.")
+    async def receipts(self, info: Info, first: First) -> list[Receipt]:
+        return [Receipt.of(r) for r in (await info.context.loaders.receipts.load(self.mid))[:first]]
+
+
+@strawberry.type(description="Something that is so.")
+class FactMemory(Memory):
+    pass
+
+
+@strawberry.type(description="Something that is liked or chosen; its weight fades.")
+class PreferenceMemory(Memory):
+    pass
+
+
+@strawberry.type(description="Something of the moment; it expires.")
+class ContextMemory(Memory):
+    pass
+
+
+CLASSES: dict[Kind, type[Memory]] = {
+    Kind.FACT: FactMemory,
+    Kind.PREFERENCE: PreferenceMemory,
+    Kind.CONTEXT: ContextMemory,
+}
+_TOLD = [f.name for f in fields(answers.Memory) if f.name not in ("said_at", "is_end")]
+
+
+def told(found: answers.Memory, moment: tuple[Ms, Ms] | None = None) -> Memory:
+    """A memory as its node. moment: the (as_of, known_at) it was read for, in milliseconds; None is now."""
+    given: dict[str, Any] = {name: getattr(found, name) for name in _TOLD}
+    return CLASSES[found.kind](id=strawberry.ID(global_id("memory", found.mid)), moment=moment, **given)
+
+
+def maybe(found: answers.Memory | None) -> Memory | None:
+    """None stays None."""
+    return None if found is None else told(found)
+
+
+def all_told(found: Sequence[answers.Memory]) -> list[Memory]:
+    return [told(m) for m in found]
+
+
+__all__ = [
+    "CLASSES",
+    "First",
+    "Hop",
+    "Info",
+    "Kind",
+    "Memory",
+    "Node",
+    "Provenance",
+    "Reason",
+    "Receipt",
+    "Relation",
+    "RelationType",
+    "Source",
+    "SourceKind",
+    "Standing",
+    "Status",
+    "Text2",
+    "Trigger",
+    "Verdict",
+    "all_told",
+    "field",
+    "global_id",
+    "maybe",
+    "of_global_id",
+    "told",
+]

@@ -1,0 +1,371 @@
+"""GraphQL's door: limits before anything runs, masked errors, the schema's snapshot, inputs in the words of api.md. Over the stub."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import jwt
+import pytest
+from fastapi import FastAPI
+from graphql import GraphQLInterfaceType, GraphQLObjectType, GraphQLSchema, build_schema
+from graphql.utilities import find_breaking_changes
+from starlette.testclient import TestClient
+
+from api.auth import Credential
+from api.cost import ALIASES, DEPTH, NODES, TOKENS
+from api.errors import TABLE
+from api.graphql import Refused, prepared, run
+from api.loading import Context
+from api.main import create_app
+from api.schema import core, make_schema
+from api.words_zh import SAID
+from graphmem.answers import Remember
+from graphmem.errors import ConflictError, NotFoundError, UnavailableError
+from graphmem.memory import Turn
+from graphmem.settings import Settings
+from tests.api.conftest import KEYS, SECRET
+from tests.api.stub import MEMORY, StubGraphmem
+
+SNAPSHOT = Path(__file__).parents[2] / "api" / "schema.graphql"
+ALICE = {"X-Graphmem-User": "alice"}
+
+
+def ask(client: TestClient, query: str, variables: dict[str, Any] | None = None, **headers: str) -> dict[str, Any]:
+    answer = client.post("/graphql", json={"query": query, "variables": variables}, headers=headers or ALICE)
+    assert answer.status_code in (200, 400), answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+# --- the schema
+
+
+def test_the_committed_schema_is_what_is_served() -> None:
+    assert make_schema().as_str() + "\n" == SNAPSHOT.read_text(encoding="utf-8")
+
+
+def test_a_breaking_change_of_the_schema_is_red() -> None:
+    committed = SNAPSHOT.read_text(encoding="utf-8")
+    served = core(make_schema())
+    assert find_breaking_changes(build_schema(committed), served) == []
+    older = committed.replace("  ownerDomain: String!\n", "  ownerDomain: String!\n  ownerName: String\n")
+    assert "ownerName was removed" in find_breaking_changes(build_schema(older), served)[0].description
+
+
+def test_every_list_of_memories_takes_its_size(counted: tuple[GraphQLSchema, list[str]]) -> None:
+    schema, _ = counted
+    for name in ("memories", "timeline", "history", "search", "related", "cohort", "reviewQueue"):
+        assert schema.query_type is not None and str(schema.query_type.fields[name].args["first"].type) == "Int!"
+    memory = schema.get_type("FactMemory")
+    assert isinstance(memory, GraphQLObjectType)
+    assert all(str(memory.fields[name].args["first"].type) == "Int!" for name in ("sources", "relations", "receipts"))
+
+
+# --- refused before a resolver runs
+
+
+@pytest.fixture
+def counted() -> tuple[GraphQLSchema, list[str]]:
+    """The schema with every resolver counted."""
+    schema, ran = core(make_schema()), list[str]()
+    for kind in list(schema.type_map.values()):
+        if isinstance(kind, GraphQLObjectType | GraphQLInterfaceType) and not kind.name.startswith("__"):
+            for name, one in kind.fields.items():
+                inner = one.resolve
+
+                def resolve(source: Any, info: Any, *, inner: Any = inner, name: str = name, **given: Any) -> Any:
+                    ran.append(name)
+                    return inner(source, info, **given) if inner is not None else getattr(source, name)
+
+                one.resolve = resolve
+    return schema, ran
+
+
+BOMB = "query { ...f0 } " + " ".join(f"fragment f{i} on Query {{ ...f{i + 1} ...f{i + 1} }}" for i in range(60))
+BOMB += ' fragment f60 on Query { a: latest(key: "k") { revision } }'
+STEP = "relations(first: 1) {{ memory {{ {} }} }}"
+DEEP = f"memories(first: 1) {{ edges {{ node {{ {STEP.format(STEP.format('relations(first: 1) { rid }'))} }} }} }}"
+ATTACKS = {
+    "3,000 aliases": ("{" + " ".join(f'a{i}: search(q: "茶", first: 1) {{ revision }}' for i in range(3000)) + "}", "token"),
+    "16 aliases": ("{" + " ".join(f'a{i}: search(q: "茶", first: 1) {{ revision }}' for i in range(16)) + "}", "aliases"),
+    "16 aliases of a mutation": (
+        "mutation {" + " ".join(f'a{i}: forget(input: {{mid: "m-{i}"}}) {{ forgottenMid }}' for i in range(16)) + "}",
+        "aliases",
+    ),
+    "aliases hidden in fragments": (BOMB, "aliases"),
+    "too deep": ("{" + DEEP + "}", "depth"),
+    "too deep through fragments": (
+        "{ ...a } fragment a on Query { memories(first: 1) { edges { node { ...b } } } } "
+        "fragment b on Memory { relations(first: 1) { memory { relations(first: 1) { memory { relations(first: 1) { rid } } } } } }",
+        "depth",
+    ),
+    "a fragment of itself": ("{ ...a } fragment a on Query { health { ready } ...a }", "holds itself"),
+    "a ring of fragments": (
+        "{ ...a } fragment a on Query { ...b } fragment b on Query { ...c } fragment c on Query { ...a }",
+        "holds itself",
+    ),
+    "a ring that nothing uses": ("{ health { ready } } fragment a on Query { ...b } fragment b on Query { ...a }", "holds itself"),
+    "a first above the cap": ("{ memories(first: 1000000) { totalCount } }", "between 1 and 100"),
+    "a first of nothing": ("{ memories(first: 0) { totalCount } }", "between 1 and 100"),
+    "no first": ("{ memories { totalCount } }", "`memories` needs the argument `first`"),
+    "no first inside": ("{ memories(first: 1) { nodes { sources { quote } } } }", "`sources` needs the argument `first`"),
+    "more nodes than the budget": ("{ memories(first: 100) { nodes { sources(first: 100) { quote } } } }", "number of nodes"),
+    "introspection": ("{ __schema { types { name } } }", "introspection"),
+    "introspection of a type": ('{ __type(name: "Query") { name } }', "introspection"),
+    "a suggestion": ("{ memorie(first: 1) { totalCount } }", "Cannot query field"),
+    "braces without end": ("{" * 900 + "}" * 900, ""),
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_is_refused_before_any_resolver_runs(name: str, counted: tuple[GraphQLSchema, list[str]], stub: StubGraphmem) -> None:
+    schema, ran = counted
+    query, said = ATTACKS[name]
+    began = time.perf_counter()
+    with pytest.raises(Refused) as refused:
+        run(schema, prepared(schema, query, {}, None, False), context(stub))
+    assert (ran, stub.asked) == ([], []) and time.perf_counter() - began < 2
+    told = " ".join(e.message for e in refused.value.errors)
+    assert said.lower() in told.lower() and "did you mean" not in told.lower()
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_over_http_is_a_400_that_asks_the_store_nothing(name: str, client: TestClient, stub: StubGraphmem) -> None:
+    answer = client.post("/graphql", json={"query": ATTACKS[name][0]}, headers=ALICE)
+    assert answer.status_code == 400 and "data" not in answer.json() and stub.asked == []
+    assert answer.json()["errors"][0]["extensions"]["code"] == "invalid_query"
+
+
+def test_the_counter_counts_what_is_allowed(counted: tuple[GraphQLSchema, list[str]], stub: StubGraphmem) -> None:
+    schema, ran = counted
+    query = "{" + " ".join(f'a{i}: search(q: "茶", first: 1) {{ revision }}' for i in range(5)) + "}"
+    found = run(schema, prepared(schema, query, {}, None, False), context(stub))
+    assert found.errors is None and ran.count("search") == 5 and len(stub.asked) == 5
+
+
+def test_a_batch_is_refused(client: TestClient, stub: StubGraphmem) -> None:
+    answer = client.post("/graphql", json=[{"query": '{ search(q: "茶", first: 1) { revision } }'}] * 2, headers=ALICE)
+    assert answer.status_code == 422 and stub.asked == []
+
+
+def test_queries_are_not_taken_from_an_address(client: TestClient) -> None:
+    assert client.get("/graphql", params={"query": "{ health { ready } }"}, headers=ALICE).status_code == 405
+
+
+def test_a_page_size_in_a_variable_counts_like_one_in_the_text(client: TestClient) -> None:
+    query = "query($n: Int!, $m: Int! = 100) { memories(first: $n) { nodes { sources(first: $m) { quote } } } }"
+    assert "number of nodes" in ask(client, query, {"n": 100})["errors"][0]["message"]
+    assert "between 1 and 100" in ask(client, query, {"n": 101, "m": 1})["errors"][0]["message"]
+    assert "between 1 and 100" in ask(client, "{ memories(first: true) { totalCount } }")["errors"][0]["message"]
+
+
+def test_a_where_nested_without_end_is_refused(client: TestClient, stub: StubGraphmem) -> None:
+    where: dict[str, Any] = {"key": {"eq": "hobby"}}
+    for _ in range(200):
+        where = {"NOT": where}
+    query = "query($w: MemoryWhere) { memories(first: 1, where: $w) { totalCount } }"
+    assert "levels" in ask(client, query, {"w": where})["errors"][0]["message"] and stub.asked == []
+
+
+def test_the_limits_are_those_that_are_documented() -> None:
+    assert (TOKENS, DEPTH, ALIASES, NODES) == (2000, 8, 15, 5000)
+
+
+# --- who asks
+
+
+def context(stub: StubGraphmem) -> Context:
+    return Context(cast(Any, stub), Credential("acme", "service:1"), "alice", "Asia/Shanghai", 1000)
+
+
+def test_nobody_without_a_credential(nobody: TestClient) -> None:
+    answer = nobody.post("/graphql", json={"query": "{ health { ready } }"}, headers=ALICE)
+    assert answer.status_code == 401 and answer.headers["www-authenticate"] == "Bearer"
+
+
+def test_an_api_key_names_its_user_in_the_header_percent_encoded(client: TestClient, stub: StubGraphmem) -> None:
+    ask(client, '{ search(q: "茶", first: 3) { revision } }', **{"X-Graphmem-User": "%E5%B0%8F%E6%9D%8E"})
+    assert [(s.tenant, s.user, s.principal.split(":")[0]) for _, s, _ in stub.asked] == [("acme", "小李", "service")]
+
+
+def test_an_api_key_that_names_no_user_reads_no_user(client: TestClient, stub: StubGraphmem) -> None:
+    answer = client.post("/graphql", json={"query": '{ search(q: "茶", first: 3) { revision } health { ready } }'}).json()
+    assert answer["errors"][0]["extensions"]["code"] == "forbidden" and answer["data"] == {"search": None, "health": {"ready": True}}
+    assert stub.asked == []
+
+
+def test_a_token_is_for_its_own_user_whatever_the_header_says(nobody: TestClient, stub: StubGraphmem) -> None:
+    claims = {"exp": time.time() + 60, "tenant": "acme", "user": "bob"}
+    bearer = {"Authorization": f"Bearer {jwt.encode(claims, SECRET, 'HS256')}"}
+    query = {"query": '{ search(q: "茶", first: 3) { revision } }'}
+    assert nobody.post("/graphql", json=query, headers=bearer).status_code == 200
+    assert nobody.post("/graphql", json=query, headers={**bearer, **ALICE}).status_code == 403
+    assert [s.user for _, s, _ in stub.asked] == ["bob"]
+
+
+@pytest.mark.parametrize("user", ["", "%00", "a" * 257, "%FF"])
+def test_a_header_that_is_no_user_id_is_refused(user: str, client: TestClient, stub: StubGraphmem) -> None:
+    answer = client.post("/graphql", json={"query": "{ health { ready } }"}, headers={"X-Graphmem-User": user})
+    assert answer.status_code == 422 and stub.asked == []
+
+
+def test_answers_are_kept_by_no_cache(client: TestClient) -> None:
+    assert client.post("/graphql", json={"query": "{ health { ready } }"}, headers=ALICE).headers["cache-control"] == "no-store"
+
+
+def test_graphql_is_no_part_of_the_rest_document(client: TestClient) -> None:
+    assert "/graphql" not in client.get("/openapi.json").json()["paths"]
+
+
+# --- errors
+
+
+def test_a_fault_is_masked_and_named_by_its_trace(client: TestClient, stub: StubGraphmem, caplog: pytest.LogCaptureFixture) -> None:
+    stub.fault = RuntimeError("bolt://secret-host and 青霉素")
+    answer = client.post("/graphql", json={"query": '{ search(q: "茶", first: 3) { revision } }'}, headers=ALICE)
+    (error,) = answer.json()["errors"]
+    assert error["message"] == "Unexpected error" and error["extensions"]["code"] == "internal" and error["path"] == ["search"]
+    assert error["extensions"]["traceId"] == answer.headers["x-request-id"]
+    assert "secret-host" not in answer.text + caplog.text and "青霉素" not in answer.text + caplog.text
+
+
+def test_a_deliberate_error_keeps_its_code_and_its_hint(client: TestClient, stub: StubGraphmem) -> None:
+    stub.fault = UnavailableError("Neo4j does not answer", store="neo4j")
+    (error,) = ask(client, '{ search(q: "茶", first: 3) { revision } }')["errors"]
+    assert (error["message"], error["extensions"]["code"], error["extensions"]["status"]) == ("Neo4j does not answer", "unavailable", 503)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "{ memorie(first: 1) { totalCount } }",
+        "{ memories(frist: 1, first: 1) { totalCount } }",
+        "{ memories(first: 1, status: ACTIV) { totalCount } }",
+        "query($w: MemoryWher) { memories(first: 1, where: $w) { totalCount } }",
+        "query($w: MemoryWhere = {kye: {eq: 1}}) { memories(first: 1, where: $w) { totalCount } }",
+    ],
+)
+def test_no_name_is_suggested_in_production(query: str, client: TestClient) -> None:
+    assert "did you mean" not in str(ask(client, query)).lower()
+
+
+def test_a_variable_is_told_no_name_either(client: TestClient) -> None:
+    query = "query($w: MemoryWhere) { memories(first: 1, where: $w) { totalCount } }"
+    found = ask(client, query, {"w": {"kye": {"eq": "x"}}})
+    assert found["errors"] and "did you mean" not in str(found).lower()
+
+
+@pytest.fixture
+def developing(stub: StubGraphmem) -> Iterator[TestClient]:
+    settings = Settings(zone="Asia/Shanghai", graphql_introspection=True)
+    app: FastAPI = create_app(cast(Any, stub), settings, keys=KEYS)
+    with TestClient(app, headers={"Authorization": "Bearer key-of-acme"}) as client:
+        yield client
+
+
+def test_development_may_ask_for_the_schema_and_is_told_names(developing: TestClient) -> None:
+    found = ask(developing, "{ __schema { queryType { fields { name type { name ofType { name ofType { name } } } } } } }")
+    assert {"name": "memories", "type": {"name": "MemoryConnection", "ofType": None}} in found["data"]["__schema"]["queryType"]["fields"]
+    assert "Did you mean" in ask(developing, "{ memorie(first: 1) { totalCount } }")["errors"][0]["message"]
+
+
+# --- reads and writes in the words of api.md
+
+
+def test_a_memory_is_told_in_the_words_of_the_contract(client: TestClient) -> None:
+    found = ask(
+        client, '{ latest(key: "coffee_preference") { items(first: 5) { __typename id mid kind value validFrom label { zh } metadata } } }'
+    )
+    (item,) = found["data"]["latest"]["items"]
+    assert item.pop("id") and item == {
+        "__typename": "PreferenceMemory", "mid": "m-1", "kind": "PREFERENCE", "value": "燕麦拿铁",
+        "validFrom": "2024-07-15T02:00:00.000+00:00", "label": {"zh": "咖啡口味"}, "metadata": {},
+    }  # fmt: skip
+
+
+def test_a_node_is_found_again_by_its_id_and_an_unknown_one_is_null(client: TestClient) -> None:
+    node = ask(client, '{ latest(key: "k") { items(first: 1) { id } } }')["data"]["latest"]["items"][0]["id"]
+    query = "query($id: ID!) { node(id: $id) { id ... on Memory { mid } } }"
+    assert ask(client, query, {"id": node})["data"]["node"] == {"id": node, "mid": MEMORY.mid}
+    for unknown in ("", "%%%", "bWVtb3J5Om0tOQ", "c2xvdDptLTE", "m-1"):
+        assert ask(client, query, {"id": unknown}) == {"data": {"node": None}}
+
+
+def test_a_turn_is_heard_with_its_key(client: TestClient, stub: StubGraphmem) -> None:
+    query = (
+        "mutation($i: InjectTurnInput!) { injectTurn(input: $i) "
+        "{ turn { turnId stored { verdict memory { mid } } notStored { reason span } } userErrors { code } } }"
+    )
+    sent = {"text": "改喝燕麦拿铁了", "role": "user", "at": "2024-07-15T10:00:00", "idempotencyKey": "k-1", "environment": {"city": "上海"}}
+    done = ask(client, query, {"i": sent})["data"]["injectTurn"]
+    assert done["userErrors"] == [] and done["turn"]["stored"] == [{"verdict": "SUPERSEDE", "memory": {"mid": "m-1"}}]
+    assert done["turn"]["notStored"] == [{"reason": "QUESTION", "span": [0, 4]}]
+    ((_, _, what),) = stub.asked
+    turn, key = cast(tuple[Turn, str], what)
+    assert (turn.text, key, turn.zone, turn.environment and turn.environment.city) == (sent["text"], "k-1", "Asia/Shanghai", "上海")
+    assert turn.at is not None and turn.at.isoformat() == "2024-07-15T02:00:00+00:00"
+
+
+def test_a_statement_carries_its_expected_version_and_null_is_an_end(client: TestClient, stub: StubGraphmem) -> None:
+    query = (
+        "mutation($i: RememberInput!) { remember(input: $i) "
+        "{ done { verdict memory { mid } } userErrors { code path messageZh messageEn } } }"
+    )
+    ask(client, query, {"i": {"key": "diet", "value": None, "expectedVersion": 3, "source": {"kind": "DOCUMENT", "ref": "form-7"}}})
+    said = cast(tuple[Remember, str | None], stub.asked[0][2])[0]
+    assert (said.value, said.expected_version, said.source and said.source.ref) == (None, 3, "form-7")
+    (error,) = ask(client, query, {"i": {"key": "diet"}})["data"]["remember"]["userErrors"]
+    assert (error["code"], error["path"]) == ("missing", "value") and error["messageZh"] and error["messageEn"]
+
+
+def test_what_the_caller_can_mend_is_told_in_both_languages(client: TestClient, stub: StubGraphmem) -> None:
+    query = 'mutation { forget(input: {mid: "m-1", ifMatch: "v1-1"}) { forgottenMid userErrors { code path messageZh messageEn } } }'
+    stub.fault = ConflictError("it has version 2 by now", code="version_conflict")
+    assert ask(client, query) == {
+        "data": {
+            "forget": {
+                "forgottenMid": None,
+                "userErrors": [
+                    {
+                        "code": "version_conflict",
+                        "path": None,
+                        "messageZh": SAID["version_conflict"],
+                        "messageEn": "it has version 2 by now",
+                    }
+                ],
+            }
+        }
+    }
+    stub.fault = NotFoundError("no memory of that id")
+    assert ask(client, query)["data"]["forget"]["userErrors"][0]["code"] == "not_found"
+    stub.fault = None
+    assert ask(client, query)["data"]["forget"] == {"forgottenMid": "m-1", "userErrors": []}
+
+
+def test_every_path_of_a_user_error_is_a_field_of_the_input(client: TestClient) -> None:
+    query = "mutation($i: RememberInput!) { remember(input: $i) { userErrors { code path } } }"
+    sent = {"key": "diet", "value": "素食", "validFrom": "2024-02-02T00:00:00Z", "validTo": "2024-01-01T00:00:00Z"}
+    assert ask(client, query, {"i": sent})["data"]["remember"]["userErrors"] == [{"code": "bad_time", "path": "validTo"}]
+
+
+def test_every_code_is_said_in_chinese() -> None:
+    assert set(SAID) == set(TABLE) and all(any("\u4e00" <= c <= "\u9fff" for c in said) for said in SAID.values())
+
+
+@pytest.mark.parametrize("text", ["\ud800", "\u0000", "\u202e茶"])
+def test_odd_text_is_answered_and_never_a_fault(text: str, client: TestClient) -> None:
+    query = "mutation($m: String!) { forget(input: {mid: $m}) { forgottenMid } }"
+    answer = client.post(
+        "/graphql", content=json.dumps({"query": query, "variables": {"m": text}}), headers={**ALICE, "Content-Type": "application/json"}
+    )
+    assert answer.status_code == 200 and "errors" not in answer.json()
+
+
+def test_a_where_of_more_than_a_hundred_comparisons_is_refused(client: TestClient, stub: StubGraphmem) -> None:
+    query = "query($w: MemoryWhere) { memories(first: 1, where: $w) { totalCount } }"
+    (error,) = ask(client, query, {"w": {"OR": [{"key": {"in": ["a"] * 60}}, {"NOT": {"value": {"in": ["b"] * 60}}}]}})["errors"]
+    assert error["extensions"]["code"] == "invalid_input" and "100" in error["message"] and stub.asked == []

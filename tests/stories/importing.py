@@ -1,0 +1,22 @@
+"""An import to be killed: `python -m tests.stories.importing HOME TENANT FILE` says how many rows are done, batch by batch."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from graphmem.app import open_graphmem
+from graphmem.bulk import ImportAsk
+from tests.conftest import Neo4jServer, settings_for
+
+
+def main() -> None:
+    home, tenant, file = sys.argv[1:]
+    server = Neo4jServer(*(os.environ[f"GRAPHMEM_NEO4J_{name}"] for name in ("URI", "USER", "PASSWORD")))
+    with open_graphmem(settings_for(server, Path(home)), warm=False) as g:
+        g.import_file(tenant, ImportAsk(Path(file), batch=20), lambda stage, done, total, seconds: print(stage, done, flush=True))
+
+
+if __name__ == "__main__":
+    main()
