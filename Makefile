@@ -13,7 +13,7 @@ STAMP_BGE := $(VENV)/.installed-bge
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := all
-.PHONY: all venv demo serve check format test test-long test-bge bench eval train relock relock-python relock-neo4j
+.PHONY: all venv demo serve check format test test-long test-bge bench bench-import eval train relock relock-python relock-neo4j
 
 all: check test
 
@@ -49,13 +49,16 @@ test: $(STAMP)
 	$(BIN)/python -m pytest -q $(PYTEST_ARGS)
 
 test-long: $(STAMP)
-	$(BIN)/python -m pytest -q -m long $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -q -m long -n 2 $(PYTEST_ARGS)
 
 test-bge: $(STAMP_BGE)
 	$(BIN)/python -m pytest -q -m bge $(PYTEST_ARGS)
 
 bench: $(STAMP)
 	$(BIN)/python -m bench
+
+bench-import: $(STAMP)
+	$(BIN)/python -m bench.importing --rows $(or $(ROWS),100000) --users $(or $(USERS),1000)
 
 eval: $(STAMP)
 	$(BIN)/python scripts/scores.py

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from urllib.parse import unquote_to_bytes
 
 from fastapi import APIRouter, Header, Request
+from fastapi.routing import APIRoute
 from graphql import (
     DocumentNode,
     ExecutionResult,
@@ -23,7 +24,7 @@ from graphql import (
     validate,
 )
 from pydantic import Field, ValidationError
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 
 from api.auth import Credential
 from api.call import CREDENTIAL, NO_QUERY, Door, state_of
@@ -32,6 +33,7 @@ from api.envelope import REQUEST_ID
 from api.errors import Problem, invalid, problem, problem_of
 from api.loading import Context
 from api.schema import whole
+from api.service import STATIC
 from api.types import Body
 from api.words import Sound
 from graphmem.errors import GraphmemError
@@ -42,6 +44,13 @@ SOURCE = 1_000_000
 
 ERRORS = 20
 """Mistakes of one document that are told."""
+
+PAGE = STATIC / "graphiql" / "page.html"
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+"""Nothing may come from or go to another host; the page's style is partly inline."""
 
 _log = logging.getLogger("graphmem.api")
 
@@ -64,9 +73,11 @@ class Refused(Exception):  # noqa: N818 - never leaves this module
 
 
 def routes(settings: Settings) -> APIRouter:
-    """POST /graphql. Introspection and suggestions only where the settings say so."""
+    """POST /graphql. Introspection, suggestions and the page /graphiql only where the settings say so."""
     router = APIRouter(route_class=Door, include_in_schema=False)
     open_ = settings.graphql_introspection
+    if open_:
+        router.add_api_route("/graphiql", page, route_class_override=APIRoute)
 
     @router.post("/graphql", dependencies=NO_QUERY)
     def graphql(request: Request, body: QueryIn, x_graphmem_user: Annotated[str | None, Header()] = None) -> Response:
@@ -83,6 +94,11 @@ def routes(settings: Settings) -> APIRouter:
         return _answer(answer, 200)
 
     return router
+
+
+def page() -> HTMLResponse:
+    """GraphiQL from our own files; it needs no credential and tells nothing, each request it sends carries one."""
+    return HTMLResponse(PAGE.read_text(encoding="utf-8"), headers={"Content-Security-Policy": PAGE_POLICY})
 
 
 def _context(request: Request, named: str | None) -> Context:

@@ -8,7 +8,7 @@
 MATCH (u:User {tenant_id: $tenant_id})
 WHERE u.user_id > $after
 WITH u
-ORDER BY u.user_id
+ORDER BY u.tenant_id, u.user_id
 LIMIT $limit
 RETURN collect({user_id: u.user_id, memories: COUNT { (u)-[:FACT]->() } + COUNT { (u)-[:PREFERENCE]->() } + COUNT { (u)-[:CONTEXT]->() }}) AS users;
 
@@ -49,8 +49,11 @@ MATCH (m:Memory {tenant_id: $tenant_id})
 USING INDEX SEEK m:Memory(tenant_id, mid)
 // without a bound on the second property the planner scans the memories of all tenants
 WHERE m.mid >= ''
-OPTIONAL MATCH (m)<-[r:FACT|PREFERENCE|CONTEXT]-(u:User)
-WITH m, collect(r) AS edges, collect(u) AS users
+// one memory at a time: a collect over all of them would hold the tenant in memory
+CALL (m) {
+  OPTIONAL MATCH (m)<-[r:FACT|PREFERENCE|CONTEXT]-(u:User)
+  RETURN collect(r) AS edges, collect(u) AS users
+}
 WITH m, edges, users,
      CASE
        WHEN size(edges) = 0 THEN 'memory_without_edge'

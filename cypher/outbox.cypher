@@ -128,7 +128,8 @@ RETURN collect(DISTINCT u.tenant_id) AS tenants;
 MATCH (m:Memory {tenant_id: $tenant_id})<-[r:FACT|PREFERENCE|CONTEXT]-(u:User)
 WHERE m.mid > $after AND (r.current_slot IS NOT NULL OR r.planned_slot IS NOT NULL) AND r.is_end IS NULL AND r.tombstoned_at IS NULL
 WITH m, r, u
-ORDER BY m.mid
+// both properties named: else everything behind the cursor is read and sorted for each page
+ORDER BY m.tenant_id, m.mid
 LIMIT $limit
 RETURN collect({mid: m.mid, user_id: u.user_id, kind: type(r), key: r.key, version: r.version}) AS rows;
 
@@ -140,6 +141,6 @@ RETURN collect({mid: m.mid, user_id: u.user_id, kind: type(r), key: r.key, versi
 MATCH (t:Turn {tenant_id: $tenant_id})
 WHERE t.ref > $after
 WITH t
-ORDER BY t.ref
+ORDER BY t.tenant_id, t.ref
 LIMIT $limit
 RETURN collect({ref: t.ref, user_id: t.user_id}) AS rows;

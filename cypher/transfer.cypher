@@ -129,7 +129,7 @@ CALL () {
   MATCH (a:Memory {tenant_id: $tenant_id, mid: l.from_mid, user_id: $user_id})
   MATCH (b:Memory {tenant_id: $tenant_id, mid: l.to_mid, user_id: $user_id})
   WITH a, b, l
-  WHERE NOT EXISTS { (a)-[x]->(b) WHERE type(x) = l.type AND properties(x) = l.properties }
+  WHERE NOT EXISTS { (a)-[x:SUPERSEDES|HAS_CONDITION|AFFECTS_MEDICATION|CONTRADICTS|DERIVED_FROM]->(b) WHERE type(x) = l.type AND properties(x) = l.properties }
   CREATE (a)-[y:$(l.type)]->(b)
   SET y = l.properties
   RETURN count(*) AS linked

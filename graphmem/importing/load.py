@@ -84,7 +84,7 @@ class Loading:
         self._replayed = self._done = self._users = self._total = self._unread = 0
         self._kinds = {key.name: key.kind for key in hand.room.ontology.keys}
         self._began = time.monotonic()
-        self._failed = threading.Event()
+        self._failed, self._why = threading.Event(), ""
 
     def run(self) -> Imported:
         """Import the file. InvalidInputError before anything is written where the header is wrong; UnavailableError where the store
@@ -156,9 +156,13 @@ class Loading:
         batches = [self.batches(user, entries) for user, entries in by_user.items()]
         done = self._done_before([b for of_user in batches for b in of_user])
         with ThreadPoolExecutor(self._wish.workers) as pool:
-            for outcomes in pool.map(lambda of_user: [self._one(b, done) for b in of_user], batches):
-                for outcome in outcomes:
-                    rejects.add(outcome.rejects)
+            try:
+                for outcomes in pool.map(lambda of_user: [self._one(b, done) for b in of_user], batches):
+                    for outcome in outcomes:
+                        rejects.add(outcome.rejects)
+            except BaseException:
+                self._stop()  # also on Ctrl-C: what waits in the pool is not begun any more
+                raise
 
     def batches(self, user: str, entries: Sequence[Entry]) -> list[Batch]:
         """A user's rows in file order, a batch a source, none longer than the wish allows."""
@@ -181,7 +185,7 @@ class Loading:
 
     def _one(self, batch: Batch, done: Mapping[str, str]) -> Outcome:
         if self._failed.is_set():
-            raise UnavailableError("the import was stopped", store="neo4j")
+            raise UnavailableError(f"the import was stopped ({self._why}); the same command goes on from here", store="neo4j")
         try:
             outcome = done.get(self._hand.operation(batch).op)
             if outcome is not None:
@@ -191,11 +195,17 @@ class Loading:
                 result = Outcome(again.verdicts, (*early, *again.rejects), len(batch.rows) - len(early))
             else:
                 result = self._patiently(lambda: write(self._hand, batch))
-        except BaseException:
-            self._failed.set()
+        except BaseException as fault:
+            self._stop(str(fault) or type(fault).__name__)
             raise
         self._advance(result, len(batch.rows))
         return result
+
+    def _stop(self, why: str = "interrupted") -> None:
+        """Nothing more is begun; the first reason is the one that is told."""
+        if not self._failed.is_set():
+            self._why = why
+            self._failed.set()
 
     def _patiently(self, act: Callable[[], T]) -> T:
         for attempt in range(PATIENCE):

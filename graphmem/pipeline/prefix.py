@@ -99,6 +99,9 @@ class PrefixReader:
         if owner.name in ("self", "own"):
             return part
         if owner.kind == "pronoun":
+            known = self.people.chains.get((owner.name, part.name))
+            if known is not None:
+                return Role(known, "role")
             return Role(f"person:{owner.name}.{part.name}", "other") if owner.name != "you" else owner
         name = self.people.chains.get((owner.name, part.name), "person")
         return Role(name if name != "person" else f"person:{owner.name}.{part.name}", "role")

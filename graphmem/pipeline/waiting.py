@@ -6,13 +6,16 @@ The question that went out names no subject and no polarity of its own; the stor
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from graphmem.lexicon import Lexicon
 from graphmem.memory import FollowUp, Heard, Kind, NotStored, Reason, Statement, Text2, Turn, from_ms, to_ms
-from graphmem.ontology import Ontology
+from graphmem.ontology import PACKS, Ontology
+from graphmem.pipeline.rules import one_of, sections
 from graphmem.pipeline.slice import Sliced, cut
 from graphmem.pipeline.speech import Speech
 from graphmem.slot import folded
@@ -46,7 +49,6 @@ _PLAIN = (
     "replaces",
     "rule",
 )
-_LEAD = ("其实是", "应该是", "是", "it's ", "it is ", "i'm ", "i am ", "actually ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,12 @@ class Waiting:
     candidate_id: str
     statement: Statement
     question: Text2
+
+
+@lru_cache(maxsize=1)
+def _words() -> dict[str, re.Pattern[str]]:
+    """packs/waiting.yaml, compiled once. PackError on mistakes."""
+    return {name: one_of(entry, re.IGNORECASE) for name, entry in sections(PACKS / "waiting.yaml", ("lead", "asks")).items()}
 
 
 def candidate_id(turn_id: str, number: int) -> str:
@@ -112,7 +120,11 @@ def _asks(text: str, waiting: Waiting) -> bool:
     said = folded(text)
     if folded(waiting.question.zh) in said or folded(waiting.question.en) in said:
         return True
-    return bool(waiting.statement.value) and folded(waiting.statement.value or "") in said and text.rstrip()[-1:] in "?？吗"
+    return (
+        bool(waiting.statement.value)
+        and folded(waiting.statement.value or "") in said
+        and _words()["asks"].search(text.rstrip()) is not None
+    )
 
 
 def answered(heard: Heard, turn: Turn, waiting: Waiting, speech: Speech, words: tuple[Ontology, Lexicon]) -> Heard:
@@ -138,10 +150,7 @@ def answered(heard: Heard, turn: Turn, waiting: Waiting, speech: Speech, words: 
 
 def _phrase(sliced: Sliced, start: int, end: int) -> str:
     text = sliced.normal.original(start, end).strip()
-    for lead in _LEAD:
-        if text.lower().startswith(lead):
-            return text[len(lead) :].strip()
-    return text
+    return _words()["lead"].sub("", text, count=1).strip()
 
 
 def _other(s: Statement, phrase: str, turn: Turn, words: tuple[Ontology, Lexicon]) -> Statement | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +24,7 @@ from api.graphql import Refused, prepared, run
 from api.loading import Context
 from api.main import create_app
 from api.schema import core, make_schema
+from api.service import STATIC
 from api.words_zh import SAID
 from graphmem.answers import Remember
 from graphmem.errors import ConflictError, NotFoundError, UnavailableError
@@ -34,8 +37,8 @@ SNAPSHOT = Path(__file__).parents[2] / "api" / "schema.graphql"
 ALICE = {"X-Graphmem-User": "alice"}
 
 
-def ask(client: TestClient, query: str, variables: dict[str, Any] | None = None, **headers: str) -> dict[str, Any]:
-    answer = client.post("/graphql", json={"query": query, "variables": variables}, headers=headers or ALICE)
+def ask(client: TestClient, query: str, variables: dict[str, Any] | None = None, user: str = "alice") -> dict[str, Any]:
+    answer = client.post("/graphql", json={"query": query, "variables": variables}, headers={"X-Graphmem-User": user})
     assert answer.status_code in (200, 400), answer.text
     found: dict[str, Any] = answer.json()
     return found
@@ -188,7 +191,7 @@ def test_nobody_without_a_credential(nobody: TestClient) -> None:
 
 
 def test_an_api_key_names_its_user_in_the_header_percent_encoded(client: TestClient, stub: StubGraphmem) -> None:
-    ask(client, '{ search(q: "茶", first: 3) { revision } }', **{"X-Graphmem-User": "%E5%B0%8F%E6%9D%8E"})
+    ask(client, '{ search(q: "茶", first: 3) { revision } }', user="%E5%B0%8F%E6%9D%8E")
     assert [(s.tenant, s.user, s.principal.split(":")[0]) for _, s, _ in stub.asked] == [("acme", "小李", "service")]
 
 
@@ -369,3 +372,39 @@ def test_a_where_of_more_than_a_hundred_comparisons_is_refused(client: TestClien
     query = "query($w: MemoryWhere) { memories(first: 1, where: $w) { totalCount } }"
     (error,) = ask(client, query, {"w": {"OR": [{"key": {"in": ["a"] * 60}}, {"NOT": {"value": {"in": ["b"] * 60}}}]}})["errors"]
     assert error["extensions"]["code"] == "invalid_input" and "100" in error["message"] and stub.asked == []
+
+
+@pytest.mark.parametrize("name", ["graphql.md", "graphql.zh-CN.md"])
+def test_the_request_of_the_guide_is_within_the_limits(name: str) -> None:
+    text = (SNAPSHOT.parents[1] / "docs" / "how-to" / name).read_text(encoding="utf-8")
+    (query,) = re.findall(r"```graphql\n(.*?)```", text, re.DOTALL)
+    assert prepared(core(make_schema()), query, {}, None, False).definitions
+
+
+# --- the page
+
+
+def test_the_page_is_there_for_development_only_and_asks_no_outside_host(developing: TestClient, client: TestClient) -> None:
+    assert client.get("/graphiql").status_code == 404
+    page = developing.get("/graphiql")
+    asked = re.findall(r'(?:src|href)="([^"]*)"', page.text)
+    assert page.status_code == 200 and len(asked) == 6 and "://" not in page.text
+    assert [address for address in asked if not address.startswith("static/graphiql/")] == []
+    assert [address for address in asked if developing.get(f"/{address}").status_code != 200] == []
+    policy = page.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'") and "://" not in policy and "*" not in policy
+
+
+def test_the_page_keeps_no_credential_in_the_browser() -> None:
+    script = (STATIC / "graphiql" / "page.js").read_text(encoding="utf-8")
+    assert "shouldPersistHeaders: false" in script and "://" not in script
+    (query,) = re.findall(r"defaultQuery = `(.*?)`", script, re.DOTALL)
+    assert prepared(core(make_schema()), query, {}, None, False).definitions
+
+
+def test_the_page_s_files_are_what_was_vendored() -> None:
+    folder = STATIC / "graphiql"
+    rows = re.findall(r"\| `([^`]+)` \| `([0-9a-f]{64})` \|", (folder / "VENDOR.md").read_text(encoding="utf-8"))
+    assert {name for name, _ in rows} == {p.name for p in folder.iterdir()} - {"VENDOR.md", "page.html", "page.css", "page.js"}
+    for name, digest in rows:
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest

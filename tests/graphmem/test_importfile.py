@@ -157,7 +157,8 @@ def test_a_wrong_row_is_rejected_with_line_column_and_itself(tmp_path: Path, row
 
 
 def test_broken_lines_are_rejected_and_the_rest_is_read(tmp_path: Path) -> None:
-    data = b'{"user_id": "u1", "key": "likes", "value": "tea"}\n{"user_id": "u1"\n[1]\n{"key": "a", "key": "b"}\n\n{"user_id": "u1", "key": "likes", "value": "coffee"}\n'
+    good = '{"user_id": "u1", "key": "likes", "value": "tea"}'
+    data = "\n".join((good, '{"user_id": "u1"', "[1]", '{"key": "a", "key": "b"}', "", good)).encode()
     found = entries(source(tmp_path, data, form="jsonl"))
     assert [isinstance(f, Entry) for f in found] == [True, False, False, False, True]
     assert [f.line for f in found if isinstance(f, Reject)] == [2, 3, 4]

@@ -25,6 +25,8 @@ PAIRS = (
     READMES,
     ("docs/how-to/recall-from-an-agent.md", "docs/how-to/recall-from-an-agent.zh-CN.md"),
     ("docs/how-to/look-at-the-graph.md", "docs/how-to/look-at-the-graph.zh-CN.md"),
+    ("docs/how-to/bulk-import.md", "docs/how-to/bulk-import.zh-CN.md"),
+    ("docs/how-to/graphql.md", "docs/how-to/graphql.zh-CN.md"),
 )
 TEXTS = tuple(name for pair in PAIRS for name in pair)
 

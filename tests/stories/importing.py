@@ -13,7 +13,8 @@ from tests.conftest import Neo4jServer, settings_for
 
 def main() -> None:
     home, tenant, file = sys.argv[1:]
-    server = Neo4jServer(*(os.environ[f"GRAPHMEM_NEO4J_{name}"] for name in ("URI", "USER", "PASSWORD")))
+    uri, user, password = (os.environ[f"GRAPHMEM_NEO4J_{name}"] for name in ("URI", "USER", "PASSWORD"))
+    server = Neo4jServer(uri, user, password)
     with open_graphmem(settings_for(server, Path(home)), warm=False) as g:
         g.import_file(tenant, ImportAsk(Path(file), batch=20), lambda stage, done, total, seconds: print(stage, done, flush=True))
 

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,12 +23,32 @@ from graphmem.bulk import ImportAsk, Imported
 from graphmem.errors import ConflictError, InvalidInputError, NotFoundError
 from graphmem.memory import Kind, Turn, Verdict
 from graphmem.scope import Scope
-from tests.conftest import Neo4jServer, new_tenant
+from tests import conftest
+from tests.conftest import Neo4jServer
 from tests.graph_view import edges
+from tests.terminal import Terminal, environment
 
 ROOT = Path(__file__).resolve().parents[2]
 START = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=170)
 """Young enough for preferences of the first day to be told still."""
+
+
+TENANTS: list[str] = []
+"""Tenants of the running test."""
+
+
+def new_tenant() -> str:
+    """A tenant that no other test has."""
+    TENANTS.append(conftest.new_tenant())
+    return TENANTS[-1]
+
+
+@pytest.fixture(autouse=True)
+def _left_unprojected(graphmem: Graphmem) -> Iterator[None]:
+    """What a test left unprojected is forgotten, so that no later test's drain pays for it."""
+    yield
+    while TENANTS:
+        graphmem.neo4j.implicit("outbox_clear", {"tenant_id": TENANTS.pop(), "batch": 1000})
 
 
 def written(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:
@@ -49,9 +69,8 @@ def held(g: Graphmem, tenant: str, user: str) -> list[tuple[str, str | None, int
 
 
 def clean(g: Graphmem, tenant: str) -> bool:
-    """Every invariant of the graph holds; what is not projected yet is no breach of them."""
-    g.drain()
-    return g.check(tenant)[0].breaks == ()
+    """Every invariant of the graph holds; a memory that waits for its vector is no breach of them."""
+    return {b.kind for b in g.check(tenant)[0].breaks} <= {"memory_without_point"}
 
 
 # --- import
@@ -83,7 +102,7 @@ def test_a_value_said_again_in_a_file_is_reinforced_and_not_doubled(graphmem: Gr
     assert sum(len(edges(graphmem, Scope(tenant, f"u{n}"))) for n in range(4)) == 72
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_history_in_any_order_becomes_the_same_versions(graphmem: Graphmem, tmp_path: Path, seed: int) -> None:
     tenant = new_tenant()
     cities = ["Oslo", "Rome", "Lima", "Bonn", "Kyiv"]
@@ -151,6 +170,25 @@ def test_a_key_that_asks_for_a_proof_waits_also_when_it_is_imported(graphmem: Gr
     assert [m.value for m in graphmem.latest(Scope(tenant, "u"), "phone").items] == ["0532-0012345"]
 
 
+def test_the_command_line_imports_says_what_became_of_the_rows_and_exports(
+    neo4j_server: Neo4jServer, graphmem: Graphmem, tmp_path: Path
+) -> None:
+    terminal = Terminal(environment(neo4j_server, tmp_path / "home"), new_tenant())
+    file, rejects, out = tmp_path / "a.csv", tmp_path / "rejects.csv", tmp_path / "out.jsonl"
+    file.write_bytes(f"Who;Key;Value;at\r\nu;home_city;Oslo;{day(0)}\r\nu;home_city;Rome;soon\r\n".encode())
+    tenant = ("--tenant", terminal.tenant)
+    assert terminal.run("import", str(file), *tenant).code == 2
+    done = terminal.run("import", str(file), *tenant, "--map", "who=user_id", "--rejects", str(rejects), "-o", "json")
+    assert done.code == 3 and "1 rows were rejected: see" in done.talk
+    told = done.json()
+    assert isinstance(told, dict) and (told["rows"], told["verdicts"], told["rejected"]) == (2, {"new": 1}, 1)
+    assert rejects.read_text(encoding="utf-8").splitlines()[1].startswith("3,said_at,")
+    assert terminal.run("export", *tenant, "--to", str(out)).code == 0
+    assert out.read_text(encoding="utf-8") == terminal.run("export", *tenant).data == dump(graphmem, terminal.tenant)
+    assert "Oslo" in terminal.run("export", *tenant, "--user", "u", "--format", "csv").data
+    assert terminal.run("export", *tenant, "--user", "nobody").code == 7
+
+
 # --- killed
 
 
@@ -173,15 +211,15 @@ def killed_after(server: Neo4jServer, home: Path, tenant: str, file: Path, rows:
 
 def test_an_import_killed_twice_and_resumed_stores_every_row_once(graphmem: Graphmem, neo4j_server: Neo4jServer, tmp_path: Path) -> None:
     tenant = new_tenant()
-    rows = [{"user_id": f"u{n % 20}", "key": "likes", "value": f"thing {n}", "at": day(n % 150)} for n in range(1200)]
+    rows = [{"user_id": f"u{n % 20}", "key": "likes", "value": f"thing {n}", "at": day(n % 150)} for n in range(400)]
     file = written(tmp_path / "a.jsonl", rows)
-    for goal in (100, 500):
-        assert goal <= killed_after(neo4j_server, tmp_path / "home", tenant, file, goal) < 1200
+    for goal in (60, 180):
+        assert goal <= killed_after(neo4j_server, tmp_path / "home", tenant, file, goal) < 400
     done = graphmem.import_file(tenant, ImportAsk(file, batch=20))
-    assert (done.rows, done.verdicts, done.rejected) == (1200, {"new": 1200}, 0) and 500 <= done.replayed < 1200
+    assert (done.rows, done.verdicts, done.rejected) == (400, {"new": 400}, 0) and 180 <= done.replayed < 400
     for n in range(20):
         values = [e.value for e in edges(graphmem, Scope(tenant, f"u{n}"))]
-        assert sorted(map(str, values)) == sorted(f"thing {i}" for i in range(n, 1200, 20))
+        assert sorted(map(str, values)) == sorted(f"thing {i}" for i in range(n, 400, 20))
     assert clean(graphmem, tenant)
 
 
@@ -254,7 +292,8 @@ def test_an_export_comes_back_into_an_empty_tenant_exactly(graphmem: Graphmem, t
     # a second time, as after a kill, makes nothing twice
     assert graphmem.import_file(two, ImportAsk(path)).verdicts == {"restored": 0} and dump(graphmem, two) == text
     assert told(graphmem, two) == told(graphmem, one)
-    assert clean(graphmem, two)
+    graphmem.drain()
+    assert graphmem.check(two)[0].clean
     mid = graphmem.latest(Scope(two, "Ann"), "home_city").items[0].mid
     assert graphmem.why(Scope(two, "Ann"), mid) is not None
     # and life goes on from there
