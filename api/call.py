@@ -21,9 +21,8 @@ from graphmem.errors import InvalidInputError
 from graphmem.scope import Scope
 
 if TYPE_CHECKING:
-    from graphmem.app import Graphmem
-
     from api.opener import Opener
+    from graphmem.app import Graphmem
 
 CREDENTIAL = "graphmem.credential"
 _KEY_MAX = 255

@@ -12,7 +12,6 @@ from graphmem.errors import UnavailableError
 
 if TYPE_CHECKING:
     from graphmem.app import Graphmem
-
     from graphmem.settings import Settings
 
 AGAIN_SECONDS = 2.0
