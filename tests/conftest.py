@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import hypothesis
 import pytest
 from pydantic import SecretStr
 
@@ -17,6 +18,11 @@ from graphmem.app import Graphmem, open_graphmem
 from graphmem.scope import Scope
 from graphmem.settings import Settings
 from graphmem.stores.neo4j_probe import probe
+
+# `make test` tries the same examples every time: a red run is the change's own. GRAPHMEM_HYPOTHESIS=random looks for new ones.
+hypothesis.settings.register_profile("repeatable", derandomize=True)
+if os.environ.get("GRAPHMEM_HYPOTHESIS") != "random":
+    hypothesis.settings.load_profile("repeatable")
 
 
 @dataclass(frozen=True, slots=True)
