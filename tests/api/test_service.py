@@ -282,3 +282,15 @@ def test_with_neo4j_away_the_doors_answer_503_with_a_time_to_come_back(tmp_path:
             told = call()
             assert (told.status_code, told.json()["code"]) == (503, "unavailable")
             assert int(told.headers["retry-after"]) >= 1
+
+
+def test_a_time_without_offset_is_read_in_the_tenants_zone_and_orders_with_one_that_has_it(service: TestClient) -> None:
+    """[tz-02]"""
+    first = say(service, "u1", "我住在无锡。", at="2026-05-01T10:00:00")
+    assert first["stored"][0]["memory"]["valid_from"] == "2026-05-01T02:00:00.000+00:00"
+    say(service, "u1", "我住在常州。", at="2026-05-01T10:30:00+08:00")
+    assert [m["value"] for m in service.get(f"{user('u1')}/memories").json()["items"]] == ["常州"]
+    past = service.get(f"{user('u1')}/memories", params={"as_of": "2026-05-01T10:15:00"}).json()["items"]
+    assert [m["value"] for m in past] == ["无锡"]
+    history = service.get(f"{user('u1')}/memories/{first['stored'][0]['memory']['mid']}/history").json()["items"]
+    assert [m["value"] for m in history] == ["无锡", "常州"]
