@@ -234,7 +234,9 @@ def _inferred(case: Case, book: Book) -> Judgement:
 
 def settle(known: Known, book: Book, changes: Changes) -> Changes:
     """Recompute the caches of the slots that were read and put the book's effects into the changes."""
-    slots = {*known.slots, *(book.rows[m].slot for m in book.created)}
+    # a concept's own slot holds one thing only: what opposes from there was read whole, and is free again when its opposer goes
+    beside = {r.slot for r in known.rivals if not r.slot.endswith("|")}
+    slots = {*known.slots, *beside, *(book.rows[m].slot for m in book.created)}
     patched = book.recache(slots)
     return replace(
         changes,

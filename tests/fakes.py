@@ -59,7 +59,7 @@ class ListGraph:
         slots |= {r.slot for r in self.rows.values() if (r.current or r.planned) and prefixes and r.slot.startswith(prefixes)}
         rows = [r for r in live if r.slot in slots]
         about = {r.thing for r in rows if r.ckey and r.kind is not Kind.CONTEXT}
-        rivals = [replace(r, observations=()) for r in live if r.thing in about and r.slot not in slots]
+        rivals = [r for r in live if r.thing in about and r.slot not in slots]
         kinds = {k for k in Kind if reads.slots.get(k) or reads.prefixes.get(k)}
         waiting = [p for p in self.pendings.values() if p.open() and p.row.kind in kinds and p.row.slot.startswith(slot_prefix(scope))]
         tops: dict[str, int] = {}

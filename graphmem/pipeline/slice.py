@@ -49,6 +49,7 @@ PATTERNS = (
     "sentence_like",
     "paste",
     "abbreviation",
+    "unfinished",
     "zh_join",
     "en_join",
     "comma_head",
@@ -173,6 +174,8 @@ def _sentences(norm: str, a: int, b: int) -> list[tuple[int, int, str]]:
 def _full_stop(norm: str, i: int, b: int) -> bool:
     after = norm[i + 1] if i + 1 < b else " "
     if after == ".":
+        return False
+    if i and norm[i - 1] == "." and after not in " \n" and _patterns()["unfinished"].search(norm[max(0, i - 8) : i].rstrip(".")):
         return False
     if not (after in " \n\"')" or is_han(after)):
         return False
