@@ -114,7 +114,6 @@ def _hearing(count: int) -> list[float]:
 
 _LOADED = """
 import time
-import spacy
 from graphmem.room import Room
 from graphmem.settings import Settings
 settings = Settings()

@@ -15,10 +15,11 @@ from graphmem.forgetting import check_match, etag_of
 from graphmem.ids import many
 from graphmem.memory import MILLISECOND, Polarity, Provenance, SourceKind, Statement, Verdict, utc
 from graphmem.ontology import LIFETIME, Arity
+from graphmem.pipeline.normal import language_of
 from graphmem.ports import MemoryReader, MemoryWriter, Operation
 from graphmem.remember import VALUE_MAX, Keeper, KeyShape
 from graphmem.review import case_for
-from graphmem.room import Room, check_characters, check_id, check_metadata, check_source, check_time, check_zone, language_of
+from graphmem.room import Room, check_characters, check_id, check_metadata, check_source, check_time, check_zone
 from graphmem.scope import Scope
 from graphmem.slot import operation_id
 from graphmem.telling import Teller, metadata_of

@@ -12,7 +12,6 @@ from graphmem.errors import GraphmemError, UnavailableError
 from graphmem.ids import uuid7
 from graphmem.ontology import Ontology
 from graphmem.ports import CandidateIndex, Collection, Embedder, Point
-from graphmem.scope import Scope
 from graphmem.telling import label_of
 
 BATCH = 100
@@ -171,8 +170,4 @@ def _tries(fault: GraphmemError) -> int:
     return 1_000_000 if isinstance(fault, UnavailableError) else MAX_TRIES
 
 
-def scope_of(record: Record) -> Scope:
-    return Scope(record.tenant, record.user)
-
-
-__all__ = ["Lag", "Outbox", "Projection", "Record", "State", "scope_of", "words_of"]
+__all__ = ["Lag", "Outbox", "Projection", "Record", "State", "words_of"]

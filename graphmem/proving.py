@@ -18,11 +18,12 @@ from graphmem.conflict import confirm
 from graphmem.errors import ConflictError, NotFoundError, RefusedError
 from graphmem.ids import many, uuid7
 from graphmem.memory import SourceKind, from_ms
+from graphmem.pipeline.normal import language_of
 from graphmem.ports import CodeSender, MemoryReader, MemoryWriter, Operation
 from graphmem.proofs import Case, Factor, ProofState, advance, change_hash, failed
 from graphmem.remember import whole
 from graphmem.review import case_to_confirm
-from graphmem.room import Room, check_id, language_of
+from graphmem.room import Room, check_id
 from graphmem.scope import Scope
 from graphmem.slot import operation_id
 from graphmem.telling import Teller

@@ -12,10 +12,11 @@ from graphmem.drift import reads
 from graphmem.events import Event, Recorded, asks
 from graphmem.ids import many, uuid7
 from graphmem.memory import NotStored, Reason, Statement, Status, Verdict, to_ms, utc
+from graphmem.pipeline.normal import language_of
 from graphmem.ports import MemoryWriter, Operation
 from graphmem.remember import Keeper
 from graphmem.review import case_for
-from graphmem.room import Room, check_id, check_key, check_metadata, check_time, language_of
+from graphmem.room import Room, check_id, check_key, check_metadata, check_time
 from graphmem.scope import Scope
 from graphmem.slot import operation_id
 from graphmem.telling import Teller, with_origin

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from graphmem.answers import FollowUpItem, Memory, PendingItem, Remember, Remembered
 from graphmem.book import Book, Case, Judgement, Rule, Trust
-from graphmem.casework import Clock, Reads, Spoken, rule_of
+from graphmem.casework import Reads, Spoken, rule_of
 from graphmem.conflict import confirm as confirmed
 from graphmem.drift import reads
 from graphmem.errors import ConflictError, InvalidInputError, NotFoundError, RefusedError
@@ -282,4 +282,4 @@ def _han(text: str | None) -> bool:
     return any("\u4e00" <= c <= "\u9fff" for c in text or "")
 
 
-__all__ = ["Clock", "Keeper", "whole"]
+__all__ = ["Keeper", "whole"]

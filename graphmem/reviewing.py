@@ -15,6 +15,7 @@ from graphmem.conflict import confirm, place
 from graphmem.errors import InvalidInputError, NotFoundError
 from graphmem.ids import many
 from graphmem.memory import Kind, SourceKind, Statement, Verdict, from_ms
+from graphmem.pipeline.normal import language_of
 from graphmem.ports import MemoryReader, MemoryWriter, Operation
 from graphmem.reading import check_limit
 from graphmem.remember import whole
@@ -34,7 +35,7 @@ from graphmem.review import (
     state_now,
     trust_of,
 )
-from graphmem.room import Room, check_characters, language_of
+from graphmem.room import Room, check_characters
 from graphmem.scope import Scope
 from graphmem.slot import operation_id, slot_prefix
 from graphmem.telling import Teller, label_of

@@ -19,7 +19,7 @@ from graphmem.errors import InvalidInputError
 from graphmem.events import Events, load_events
 from graphmem.lexicon import Lexicon, load_lexicon
 from graphmem.marks import Marks
-from graphmem.memory import MILLISECOND, Heard, Language, Provenance, SourceKind, Statement, Text2, Turn, utc
+from graphmem.memory import MILLISECOND, Heard, Provenance, SourceKind, Statement, Text2, Turn, utc
 from graphmem.ontology import Ontology, load_ontology
 from graphmem.pipeline.extract import Extractor
 from graphmem.recall.wording import wording
@@ -311,10 +311,3 @@ def check_metadata(metadata: Mapping[str, object]) -> None:
 def _plain(value: object) -> str:
     """One instant is one instant, in whatever zone it was written."""
     return utc(value).isoformat() if isinstance(value, datetime) and value.tzinfo is not None else str(value)
-
-
-def language_of(text: str) -> Language:
-    """zh where at least a fifth of the letters are Han (design section 6)."""
-    letters = [c for c in text if c.isalpha()]
-    han = sum("\u3400" <= c <= "\u9fff" or "\uf900" <= c <= "\ufaff" for c in letters)
-    return "zh" if letters and han * 5 >= len(letters) else "en"

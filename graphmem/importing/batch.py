@@ -13,10 +13,11 @@ from graphmem.errors import ConflictError, GraphmemError, InvalidInputError, Ref
 from graphmem.ids import uuid7
 from graphmem.importing.statements import Entry, Reject
 from graphmem.memory import Provenance, Verdict, to_ms, utc
+from graphmem.pipeline.normal import language_of
 from graphmem.ports import MemoryWriter, Operation
 from graphmem.remember import Keeper
 from graphmem.review import within_quota
-from graphmem.room import Room, language_of
+from graphmem.room import Room
 from graphmem.scope import Scope
 from graphmem.slot import operation_id
 from graphmem.telling import caption

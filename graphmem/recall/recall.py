@@ -10,6 +10,7 @@ from graphmem.drift import blocked, check_environment
 from graphmem.errors import InvalidInputError, RefusedError, UnavailableError
 from graphmem.ids import uuid7
 from graphmem.memory import Kind, Language, from_ms
+from graphmem.pipeline.normal import language_of
 from graphmem.ports import Candidate, CandidateIndex, Collection, Embedder, IndexQuery, MemoryReader
 from graphmem.reading import Reading, check_limit
 from graphmem.recall import fuse
@@ -22,7 +23,7 @@ from graphmem.recall.shortterm import short_term
 from graphmem.recall.tasks import checks
 from graphmem.recall.tasktable import task_table
 from graphmem.recall.tiers import Tiering, choose
-from graphmem.room import Room, language_of
+from graphmem.room import Room
 from graphmem.scope import Scope
 from graphmem.slot import session_ref
 from graphmem.telling import Teller
