@@ -45,6 +45,8 @@ class Credential:
     domain: str = "default"
     purpose: str = "assist"
     rights: frozenset[str] = field(default_factory=frozenset)
+    expires_at: float | None = None
+    """Seconds since 1970; None: an API key, which does not expire."""
 
     def scope(self, named: str | None) -> Scope:
         """The scope of one request; `named` is the user of the path, None on `/v1/me`. 403 for another user than the token's."""
@@ -143,6 +145,7 @@ class Keyring:
             domain=_word(claims, "domain", "default"),
             purpose=_word(claims, "purpose", "assist"),
             rights=_rights(claims) | ({"fresh_proof"} if self._fresh(claims.get("auth_time")) else frozenset()),
+            expires_at=float(claims["exp"]),
         )
 
     def _fresh(self, proved: object) -> bool:

@@ -21,10 +21,13 @@ from graphmem.errors import InvalidInputError
 from graphmem.scope import Scope
 
 if TYPE_CHECKING:
+    from api.live import Hub
     from api.opener import Opener
     from graphmem.app import Graphmem
 
 CREDENTIAL = "graphmem.credential"
+"""Where a request's scope holds its credential."""
+
 _KEY_MAX = 255
 
 
@@ -45,12 +48,13 @@ register_url_convertor("segment", SegmentConvertor())
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What an application holds (`app.state.graphmem`): keys, opener, the tenant's zone, the longest text in characters."""
+    """What an application holds (`app.state.graphmem`): keys, opener, the tenant's zone, the longest text (characters), what is watched."""
 
     keyring: Keyring
     opener: Opener
     zone: str
     max_text: int
+    live: Hub
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +154,8 @@ class Door(APIRoute):
         handler = super().get_route_handler()
 
         async def handle(request: Request) -> Response:
-            request.scope[CREDENTIAL] = state_of(request).keyring.credential(request.headers.get("authorization"))
+            if CREDENTIAL not in request.scope:  # the quota has looked already, unless there is none
+                request.scope[CREDENTIAL] = state_of(request).keyring.credential(request.headers.get("authorization"))
             if self.body_field is not None and not _is_json(request.headers.get("content-type")):
                 raise DoorError(problem("unsupported_media_type", "the body must be JSON"))
             return await handler(_JsonRequest(request.scope, request.receive))

@@ -8,6 +8,7 @@ from typing import Any
 
 from graphql import (
     DocumentNode,
+    ExecutableDefinitionNode,
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
@@ -26,6 +27,7 @@ from graphql import (
     value_from_ast_untyped,
 )
 
+from api.overlap import overlapping
 from api.types import PAGE_MAX
 
 TOKENS = 2_000
@@ -39,6 +41,12 @@ ALIASES = 15
 
 NODES = 5_000
 """Objects one request may ask for: page sizes multiplied through the nesting. Plain values count nothing."""
+
+FIELDS = 400
+"""Fields and fragments of one operation, those of fragments counted at each use."""
+
+PAIRS = 2_000
+"""Pairs of fields that answer under one name: validation compares each (about 20 microseconds a pair)."""
 
 NESTING = 32
 """Lists and objects inside one another in the variables, and braces in the document before depth is counted by field."""
@@ -55,11 +63,12 @@ _WHOLE = frozenset({"edges", "nodes", "items", "memories", "turns"})
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Of one selection: how deep, how many aliases, how many nodes for each parent."""
+    """Of one selection: how deep, how many aliases and fields, how many nodes for each parent."""
 
     depth: int = 0
     aliases: int = 0
     nodes: int = 0
+    fields: int = 0
 
 
 @dataclass(slots=True)
@@ -73,11 +82,11 @@ class _Walk:
     open: set[str] = field(default_factory=set)
 
     def selection(self, selections: SelectionSetNode | None, parent: Any) -> Cost:
-        depth = aliases = nodes = 0
+        depth = aliases = nodes = fields = 0
         for chosen in selections.selections if selections is not None else ():
             cost = self._one(chosen, parent)
-            depth, aliases, nodes = max(depth, cost.depth), aliases + cost.aliases, nodes + cost.nodes
-        return Cost(depth, aliases, nodes)
+            depth, aliases, nodes, fields = max(depth, cost.depth), aliases + cost.aliases, nodes + cost.nodes, fields + 1 + cost.fields
+        return Cost(depth, aliases, nodes, fields)
 
     def _one(self, chosen: Any, parent: Any) -> Cost:
         if isinstance(chosen, FragmentSpreadNode):
@@ -104,14 +113,14 @@ class _Walk:
     def _field(self, node: FieldNode, parent: Any) -> Cost:
         name = node.name.value
         if name in ("__schema", "__type"):
-            return Cost(1, int(node.alias is not None), 1)
+            return Cost(1, int(node.alias is not None), 1, self.selection(node.selection_set, None).fields)
         found = parent.fields.get(name) if isinstance(parent, GraphQLObjectType | GraphQLInterfaceType) else None
         inner = self.selection(node.selection_set, get_named_type(found.type) if found is not None else None)
         depth, aliases = 1 + inner.depth, inner.aliases + int(node.alias is not None)
         if found is None or is_leaf_type(get_named_type(found.type)):
-            return Cost(depth, aliases, 0)
+            return Cost(depth, aliases, 0, inner.fields)
         own = 0 if name in _WHOLE and "first" not in found.args else 1
-        return Cost(depth, aliases, self._times(node, found) * (own + inner.nodes))
+        return Cost(depth, aliases, self._times(node, found) * (own + inner.nodes), inner.fields)
 
     def _times(self, node: FieldNode, found: GraphQLField) -> int:
         """How many of it there may be for each parent."""
@@ -122,6 +131,10 @@ class _Walk:
             asked = self._argument(node, "input")
             limit = asked.get("limit") if isinstance(asked, dict) else None
             return limit if isinstance(limit, int) and 1 <= limit <= PAGE_MAX else HITS
+        if name == "injectTurns":
+            asked = self._argument(node, "input")
+            turns = asked.get("turns") if isinstance(asked, dict) else None
+            return max(1, len(turns)) if isinstance(turns, list) else 1
         return SHORT if is_list_type(get_nullable_type(found.type)) and name not in _WHOLE else 1
 
     def _first(self, node: FieldNode) -> int:
@@ -141,7 +154,8 @@ def check(schema: GraphQLSchema, document: DocumentNode, variables: Mapping[str,
     """The cost of the operation that would run; GraphQLError for one that is above a limit, or a page without its size."""
     fragments = {d.name.value: d for d in document.definitions if isinstance(d, FragmentDefinitionNode)}
     for fragment in fragments.values():  # also those that nothing uses
-        _Walk(schema, fragments, variables, open={fragment.name.value}).selection(fragment.selection_set, None)
+        alone = _Walk(schema, fragments, variables, open={fragment.name.value}).selection(fragment.selection_set, None)
+        _within("number of fields", alone.fields, FIELDS, "Send several requests.")
     worst = Cost()
     for operation in _operations(document, name):
         root = schema.get_root_type(operation.operation)
@@ -149,7 +163,10 @@ def check(schema: GraphQLSchema, document: DocumentNode, variables: Mapping[str,
         worst = max(worst, cost, key=lambda c: c.nodes)
         _within("depth", cost.depth, DEPTH, "Ask for what lies deeper in a request of its own.")
         _within("number of aliases", cost.aliases, ALIASES, "Send several requests.")
+        _within("number of fields", cost.fields, FIELDS, "Send several requests.")
         _within("number of nodes", cost.nodes, NODES, "Ask for smaller pages: sizes multiply through the nesting.")
+    pairs = sum(overlapping([d.selection_set], fragments) for d in document.definitions if isinstance(d, ExecutableDefinitionNode))
+    _within("number of fields under one name", pairs, PAIRS, "Select each field once.")
     return worst
 
 
@@ -191,4 +208,4 @@ def _within(what: str, found: int, most: int, hint: str) -> None:
         raise GraphQLError(f"the {what} is {found if found < 10**9 else 'immense'}; the most is {most}. {hint}")
 
 
-__all__ = ["ALIASES", "DEPTH", "NESTING", "NODES", "TOKENS", "Cost", "check", "nested"]
+__all__ = ["ALIASES", "DEPTH", "FIELDS", "NESTING", "NODES", "PAIRS", "TOKENS", "Cost", "check", "nested"]

@@ -12,7 +12,8 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.errors import problem, response
+from api.errors import Reader, problem, response
+from api.language import LANGUAGE, language_of
 
 BODY_MAX = 8 * 2**20
 """Bytes of a request body: 500 ordinary turns fit, and one text of the longest allowed, every character escaped."""
@@ -63,18 +64,27 @@ class Envelope:
             )
             if reply.status is None:
                 masked = problem("internal", "Unexpected error")
-                await response(masked, instance=scope["path"], trace=scope[REQUEST_ID])(scope, receive, reply.send)
+                await response(masked, reader(scope))(scope, receive, reply.send)
         finally:
             self.meter.seen(scope, reply.status or 500, time.perf_counter() - begun)
 
 
 def _prepare(scope: Scope) -> None:
-    """Gives the request its id, and routes by the path as sent: a `%2F` inside an id is no separator, ids are decoded once, later."""
+    """Gives the request its id and the language of its messages, and routes by the path as sent.
+
+    A `%2F` inside an id is no separator; ids are decoded once, later.
+    """
     headers = dict(scope["headers"])
     given = headers.get(b"x-request-id", b"").decode("latin-1")
     scope[REQUEST_ID] = given if _GIVEN.fullmatch(given) else uuid4().hex
+    scope[LANGUAGE] = language_of(headers.get(b"accept-language", b"").decode("latin-1"))
     if raw := scope.get("raw_path"):
         scope["path"] = raw.split(b"?")[0].decode("latin-1")
+
+
+def reader(scope: Scope) -> Reader:
+    """Whom a refusal of this request is told to."""
+    return Reader(scope["path"], scope[REQUEST_ID], scope[LANGUAGE])
 
 
 class _Reply:

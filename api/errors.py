@@ -9,6 +9,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from api.language import Language
 from graphmem.errors import (
     ConfigurationError,
     ConflictError,
@@ -22,52 +23,63 @@ from graphmem.errors import (
     UnauthorizedError,
     UnavailableError,
 )
+from graphmem.refusals import Refusal, field_words, refusals
 
 MEDIA_TYPE = "application/problem+json"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One code: HTTP status, title, and what the caller can do where the error itself gives no hint."""
+    """One code: its HTTP status, and what it says to people (packs/errors.yaml)."""
 
     status: int
-    title: str
-    hint: str | None = None
+    text: Refusal
+
+    @property
+    def title(self) -> str:
+        return self.text.title.en
+
+    @property
+    def hint(self) -> str:
+        """What the caller can do where the error itself gives no hint."""
+        return self.text.do.en
 
 
-TABLE: Mapping[str, Row] = {
-    "malformed_json": Row(400, "The body is not JSON", "Send one JSON object, UTF-8, without NaN or Infinity."),
-    "unauthorized": Row(401, "No valid credential", "Send `Authorization: Bearer <api key or token>`."),
-    "refused_by_policy": Row(403, "Refused by policy"),
-    "forbidden": Row(403, "Not allowed with this credential"),
-    "not_owner": Row(403, "Another domain owns this memory"),
-    "verification_required": Row(
-        403, "A fresh proof of identity is needed", "Let the user prove who they are and send the proof in `proof`."
-    ),
-    "erased": Row(403, "This user was erased"),
-    "not_found": Row(404, "Not found", "Check the id: foreign and unknown ids look the same."),
-    "method_not_allowed": Row(405, "Method not allowed", "See the Allow header and /docs."),
-    "conflict": Row(409, "Conflict", "Read the current state and decide again."),
-    "version_conflict": Row(409, "The memory has another version by now", "Read it again and send the version you saw."),
-    "idempotency_key_reused": Row(409, "The key was used for another request", "Take a new Idempotency-Key or turn_id."),
-    "decided": Row(409, "Already decided"),
-    "key_shape": Row(409, "The key has another kind or arity", "Use the kind and arity of its first use."),
-    "precondition_failed": Row(412, "If-Match does not hold", "Read the memory again and send its new ETag."),
-    "precondition_required": Row(428, "If-Match is needed", "Read the memory and send its ETag in If-Match."),
-    "too_large": Row(413, "The body is too large", "Send less at once."),
-    "text_too_long": Row(413, "The text is too long", "Split it into several turns."),
-    "unsupported_media_type": Row(415, "The body must be JSON", "Send `Content-Type: application/json`."),
-    "invalid_input": Row(422, "The input is not valid", "Correct the fields named in `errors`."),
-    "no_source": Row(422, "No source, no memory", "Say where the statement comes from in `source`."),
-    "error": Row(500, "Unexpected error", "Report the traceId."),
-    "internal": Row(500, "Unexpected error", "Report the traceId."),
-    "configuration": Row(500, "The service is not set up right", "Tell the operator the traceId; `graphmem doctor` says what to mend."),
-    "bad_pack": Row(500, "The service is not set up right", "Tell the operator the traceId; `graphmem doctor` says what to mend."),
-    "bad_query_file": Row(500, "The service is not set up right", "Tell the operator the traceId; `graphmem doctor` says what to mend."),
-    "unavailable": Row(503, "A store does not answer", "Try again after the seconds of Retry-After."),
-    "overloaded": Row(503, "Too much work at once", "Try again after the seconds of Retry-After; nothing was done."),
+STATUSES: Mapping[str, int] = {
+    "malformed_json": 400,
+    "invalid_query": 400,
+    "unauthorized": 401,
+    "refused_by_policy": 403,
+    "forbidden": 403,
+    "not_owner": 403,
+    "verification_required": 403,
+    "erased": 403,
+    "not_found": 404,
+    "method_not_allowed": 405,
+    "conflict": 409,
+    "version_conflict": 409,
+    "idempotency_key_reused": 409,
+    "decided": 409,
+    "key_shape": 409,
+    "precondition_failed": 412,
+    "too_large": 413,
+    "text_too_long": 413,
+    "unsupported_media_type": 415,
+    "invalid_input": 422,
+    "no_source": 422,
+    "precondition_required": 428,
+    "rate_limited": 429,
+    "error": 500,
+    "internal": 500,
+    "configuration": 500,
+    "bad_pack": 500,
+    "bad_query_file": 500,
+    "unavailable": 503,
+    "overloaded": 503,
 }
-"""Every code that may be answered. A code of no row is answered as its class (CLASSES)."""
+
+TABLE: Mapping[str, Row] = {code: Row(status, refusals()[code]) for code, status in STATUSES.items()}
+"""Every code with a status of its own. Another code is answered as its class (CLASSES); its words are its own where it has some."""
 
 CLASSES: Sequence[tuple[type[GraphmemError], str]] = (
     (PackError, "bad_pack"),
@@ -93,12 +105,25 @@ class FieldError:
     code: str
     message: str
 
+    def said(self, language: Language) -> str:
+        """The words in that language; a code without Chinese ones keeps its own."""
+        return field_words().get(self.code, self.message) if language == "zh" else self.message
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Whom a problem is told to: which request it answers, and in which language."""
+
+    instance: str
+    trace: str
+    language: Language = "en"
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One refusal, ready to be told.
 
-    page is the row of the table behind `type`; more are extension members (`maximum`, `current`); headers go beside the body.
+    page is the documented code behind `type`; more are extension members (`maximum`, `current`); headers go beside the body.
     """
 
     code: str
@@ -111,20 +136,26 @@ class Problem:
     headers: Mapping[str, str] = field(default_factory=dict)
     more: Mapping[str, object] = field(default_factory=dict)
 
-    def body(self, instance: str, trace: str) -> dict[str, Any]:
+    def body(self, to: Reader) -> dict[str, Any]:
         """The members of api.md, in its order."""
+        zh = to.language == "zh"
+        text = refusals()[self.page]
         return {
             "type": f"/errors/{self.page}",
-            "title": self.title,
+            "title": text.title.zh if zh else self.title,
             "status": self.status,
-            "detail": self.detail,
-            "instance": instance,
+            "detail": self._detail(text) if zh else self.detail,
+            "instance": to.instance,
             "code": self.code,
-            "errors": [{"field": e.field, "code": e.code, "message": e.message} for e in self.errors],
-            "hint": self.hint,
-            "traceId": trace,
+            "errors": [{"field": e.field, "code": e.code, "message": e.said(to.language)} for e in self.errors],
+            "hint": text.do.zh if zh else self.hint,
+            "traceId": to.trace,
             **self.more,
         }
+
+    def _detail(self, text: Refusal) -> str:
+        """In Chinese: the sentence of the code, then the detail as the service words it."""
+        return text.title.zh if self.detail == self.title else f"{text.title.zh}：{self.detail}"
 
 
 def row_code(error: GraphmemError) -> str:
@@ -136,17 +167,18 @@ def row_code(error: GraphmemError) -> str:
 
 def problem_of(error: GraphmemError) -> Problem:
     """A deliberate error in HTTP words. What is wrong with the service itself (5xx but 503) is told without its text."""
-    page = row_code(error)
-    row = TABLE[page]
+    known = row_code(error)
+    row = TABLE[known]
     masked = row.status == 500
+    page = error.code if error.code in refusals() and not masked else known
     return Problem(
-        code=page if masked else error.code,
+        code=known if masked else error.code,
         page=page,
         status=row.status,
-        title=row.title,
+        title=refusals()[page].title.en,
         detail=row.title if masked else error.detail,
         errors=_fields(error),
-        hint=row.hint if masked else error.hint or row.hint,
+        hint=row.hint if masked else error.hint or refusals()[page].do.en,
         headers=_headers(error),
         more=_more(error),
     )
@@ -234,7 +266,8 @@ def invalid(errors: Iterable[Mapping[str, Any]]) -> Problem:
     return problem("invalid_input", f"not valid: {names}", errors=fields)
 
 
-def response(told: Problem, *, instance: str, trace: str) -> Response:
+def response(told: Problem, to: Reader) -> Response:
     """The problem as an answer. Characters that UTF-8 cannot hold are replaced, so that a refusal never fails itself."""
-    text = json.dumps(told.body(instance, trace), ensure_ascii=False)
-    return Response(text.encode("utf-8", "replace"), told.status, headers=dict(told.headers), media_type=MEDIA_TYPE)
+    text = json.dumps(told.body(to), ensure_ascii=False)
+    headers = {**told.headers, "Content-Language": to.language, "Vary": "Accept-Language"}
+    return Response(text.encode("utf-8", "replace"), told.status, headers=headers, media_type=MEDIA_TYPE)

@@ -6,8 +6,9 @@ import asyncio
 import json
 import logging
 import traceback
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import AsyncGenerator, Mapping
+from inspect import isawaitable
+from typing import Annotated, Any, cast
 from urllib.parse import unquote_to_bytes
 
 from fastapi import APIRouter, Header, Request
@@ -15,9 +16,13 @@ from fastapi.routing import APIRoute
 from graphql import (
     DocumentNode,
     ExecutionResult,
+    Executor,
     GraphQLError,
     GraphQLSchema,
     NoSchemaIntrospectionCustomRule,
+    OperationDefinitionNode,
+    OperationType,
+    create_source_event_stream,
     execute,
     parse,
     specified_rules,
@@ -25,9 +30,11 @@ from graphql import (
 )
 from pydantic import Field, ValidationError
 from starlette.responses import HTMLResponse, Response
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket
 
 from api.auth import Credential
-from api.call import CREDENTIAL, NO_QUERY, Door, state_of
+from api.call import CREDENTIAL, NO_QUERY, Door, State, state_of
 from api.cost import NESTING, TOKENS, check, nested
 from api.envelope import REQUEST_ID
 from api.errors import Problem, invalid, problem, problem_of
@@ -36,6 +43,7 @@ from api.schema import whole
 from api.service import STATIC
 from api.types import Body
 from api.words import Sound
+from api.words_zh import SAID, said
 from graphmem.errors import GraphmemError
 from graphmem.settings import Settings
 
@@ -96,6 +104,17 @@ def routes(settings: Settings) -> APIRouter:
     return router
 
 
+def live(settings: Settings) -> WebSocketRoute:
+    """The web socket at /graphql, for subscriptions: graphql-transport-ws."""
+
+    async def serve(socket: WebSocket) -> None:
+        from api.sockets import Socket
+
+        await Socket(socket, socket.app.state.graphmem, settings.graphql_introspection).serve()
+
+    return WebSocketRoute("/graphql", serve)
+
+
 def page() -> HTMLResponse:
     """GraphiQL from our own files; it needs no credential and tells nothing, each request it sends carries one."""
     return HTMLResponse(PAGE.read_text(encoding="utf-8"), headers={"Content-Security-Policy": PAGE_POLICY})
@@ -103,21 +122,30 @@ def page() -> HTMLResponse:
 
 def _context(request: Request, named: str | None) -> Context:
     """Who asks, for whom. A header that names another user than the token's is refused before anything is read."""
-    state = state_of(request)
-    credential: Credential = request.scope[CREDENTIAL]
-    user = None if named is None else unquote_to_bytes(named.encode("latin-1", "replace")).decode("utf-8", "surrogateescape")
-    context = Context(state.opener.graphmem(), credential, user, state.zone, state.max_text)
-    if user is not None:
+    context = context_of(state_of(request), request.scope[CREDENTIAL], named)
+    if named is not None:
         context.scope  # noqa: B018 - refuses now
     return context
 
 
-def prepared(schema: GraphQLSchema, query: str, variables: Mapping[str, Any], name: str | None, introspection: bool) -> DocumentNode:
-    """The document, within every limit and valid; Refused with the reasons, before any resolver."""
+def context_of(state: State, credential: Credential, named: str | None) -> Context:
+    """One request of this credential; `named` is the user of X-Graphmem-User as it was sent, percent-encoded."""
+    user = None if named is None else unquote_to_bytes(named.encode("latin-1", "replace")).decode("utf-8", "surrogateescape")
+    return Context(state.opener.graphmem(), credential, user, state.zone, state.max_text, state.live)
+
+
+def prepared(
+    schema: GraphQLSchema, query: str, variables: Mapping[str, Any], name: str | None, introspection: bool, *, live: bool = False
+) -> DocumentNode:
+    """The document, within every limit and valid; Refused with the reasons, before any resolver.
+
+    live: only subscriptions are taken (web socket), else none of them (POST).
+    """
     if nested(variables):
         raise Refused([GraphQLError(f"the variables hold more than {NESTING} levels")])
     try:
         document = parse(query, max_lexical_tokens=TOKENS, max_comments=TOKENS, max_source_length=SOURCE)
+        _by_its_door(document, live)
         check(schema, document, variables, name)
         rules = [*specified_rules, *([] if introspection else [NoSchemaIntrospectionCustomRule])]
         errors = validate(schema, document, rules, max_errors=ERRORS, hide_suggestions=not introspection)
@@ -130,6 +158,29 @@ def prepared(schema: GraphQLSchema, query: str, variables: Mapping[str, Any], na
     return document
 
 
+def _by_its_door(document: DocumentNode, live: bool) -> None:
+    for operation in document.definitions:
+        if isinstance(operation, OperationDefinitionNode) and (operation.operation is OperationType.SUBSCRIPTION) is not live:
+            here = "a subscription needs a web socket (graphql-transport-ws)" if not live else "queries and mutations go by POST /graphql"
+            raise GraphQLError(here, operation)
+
+
+async def events_of(
+    schema: GraphQLSchema, document: DocumentNode, context: Context, variables: Mapping[str, Any], name: str | None
+) -> AsyncGenerator[Any, None]:
+    """The events of a prepared subscription, in this loop; Refused where variables do not fit."""
+    built = Executor.build(
+        schema, document, context_value=context, raw_variable_values=dict(variables), operation_name=name, hide_suggestions=True
+    )
+    if isinstance(built, list):
+        raise Refused(built)
+    found = create_source_event_stream(built)
+    stream = await found if isawaitable(found) else found
+    if isinstance(stream, ExecutionResult):
+        raise Refused(stream.errors or [])
+    return cast("AsyncGenerator[Any, None]", stream)
+
+
 def run(
     schema: GraphQLSchema,
     document: DocumentNode,
@@ -137,13 +188,18 @@ def run(
     variables: Mapping[str, Any] | None = None,
     name: str | None = None,
     introspection: bool = False,
+    event: object = None,
 ) -> ExecutionResult:
-    """Executes a prepared document in this thread, which has no event loop: its own one serves the loaders alone."""
+    """Executes a prepared document in this thread, which has no event loop: its own one serves the loaders alone.
+
+    event: what a subscription is about to tell.
+    """
 
     async def within() -> ExecutionResult:
         found = execute(
             schema,
             document,
+            root_value=event,
             context_value=context,
             variable_values=dict(variables or {}),
             operation_name=name,
@@ -164,11 +220,15 @@ def told(error: GraphQLError, trace: str) -> dict[str, Any]:
     while isinstance(cause, GraphQLError):
         cause = cause.original_error
     if cause is None:
-        return {**_place(error), "message": error.message, "extensions": {"code": "invalid_query", "traceId": trace}}
+        return _error(error, error.message, {"code": "invalid_query", "status": 400, "messageZh": SAID["invalid_query"]}, trace)
     found = _problem(cause, trace)
     fields = [{"field": e.field, "code": e.code, "message": e.message} for e in found.errors]
-    extensions = {"code": found.code, "status": found.status, "hint": found.hint, "errors": fields, "traceId": trace}
-    return {**_place(error), "message": found.detail, "extensions": extensions}
+    more = {"code": found.code, "status": found.status, "messageZh": said(found), "hint": found.hint, "errors": fields}
+    return _error(error, found.detail, more, trace)
+
+
+def _error(error: GraphQLError, message: str, more: Mapping[str, object], trace: str) -> dict[str, Any]:
+    return {**_place(error), "message": message, "extensions": {**more, "traceId": trace}}
 
 
 def _problem(cause: BaseException, trace: str) -> Problem:
@@ -196,4 +256,4 @@ def _answer(body: dict[str, Any], status: int) -> Response:
     return Response(text.encode("utf-8", "replace"), status, headers={"Cache-Control": "no-store"}, media_type="application/json")
 
 
-__all__ = ["QueryIn", "Refused", "prepared", "routes", "run", "told"]
+__all__ = ["QueryIn", "Refused", "context_of", "events_of", "prepared", "routes", "run", "told"]

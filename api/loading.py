@@ -14,13 +14,16 @@ from strawberry.dataloader import DataLoader
 from api.auth import Credential
 from api.words import aware
 from graphmem.answers import MemoryFilter, Receipt
-from graphmem.explain import Evidence
+from graphmem.errors import GraphmemError
+from graphmem.explain import Evidence, Why
 from graphmem.exploring import Listed, Neighbour
-from graphmem.memory import from_ms
+from graphmem.memory import from_ms, to_ms
 from graphmem.scope import Scope, TenantScope
 from graphmem.validity import Ms
+from graphmem.writing import StoredTurn
 
 if TYPE_CHECKING:
+    from api.live import Hub
     from graphmem.app import Graphmem
 
 Moment = tuple[Ms, Ms] | None
@@ -42,6 +45,7 @@ class Context:
     named: str | None
     zone: str
     max_text: int
+    hub: Hub | None = None
     lists: dict[MemoryFilter, Listed] = field(default_factory=dict)
 
     @cached_property
@@ -56,6 +60,13 @@ class Context:
         principal = credential.principal if credential.principal != "user" else f"user:{credential.user}"
         return TenantScope(credential.tenant, principal, credential.rights)
 
+    @property
+    def live(self) -> Hub:
+        """What is watched; only a request over a web socket has it."""
+        if self.hub is None:
+            raise GraphmemError("this request watches nothing")
+        return self.hub
+
     @cached_property
     def loaders(self) -> Loaders:
         return Loaders(self)
@@ -63,6 +74,13 @@ class Context:
     def utc(self, at: datetime | None) -> datetime | None:
         """A moment in UTC; without an offset it is read in the tenant's zone."""
         return aware(at, ZoneInfo(self.zone))
+
+    def moment(self, as_of: datetime | None, known_at: datetime | None) -> Moment:
+        """The moment a memory is told for where one was asked; None is now."""
+        if as_of is None and known_at is None:
+            return None
+        known = known_at if known_at is not None else from_ms(self.told(None).known_at)
+        return to_ms(as_of if as_of is not None else known), to_ms(known)
 
     def listed(self, where: MemoryFilter) -> Listed:
         """Everything that answers the filter, read once in a request."""
@@ -89,6 +107,8 @@ class Loaders:
         self.sources: DataLoader[Asked, tuple[Evidence, ...]] = DataLoader(load_fn=self._sources)
         self.relations: DataLoader[Asked, Related] = DataLoader(load_fn=self._relations)
         self.receipts: DataLoader[str, tuple[Receipt, ...]] = DataLoader(load_fn=self._receipts)
+        self.whys: DataLoader[str, Why | None] = DataLoader(load_fn=self._whys)
+        self.turns: DataLoader[str, Sequence[StoredTurn]] = DataLoader(load_fn=self._turns)
 
     async def _sources(self, keys: list[Asked]) -> Sequence[tuple[Evidence, ...]]:
         context, found = self._context, dict[Asked, tuple[Evidence, ...]]()
@@ -109,6 +129,14 @@ class Loaders:
     async def _receipts(self, keys: list[str]) -> Sequence[tuple[Receipt, ...]]:
         given = self._context.graphmem.exploring.receipts(self._context.scope, keys)
         return [given.get(mid, ()) for mid in keys]
+
+    async def _whys(self, keys: list[str]) -> Sequence[Why | None]:
+        given = self._context.graphmem.whys(self._context.scope, keys)
+        return [given.get(mid) for mid in keys]
+
+    async def _turns(self, keys: list[str]) -> Sequence[Sequence[StoredTurn]]:
+        given = self._context.graphmem.people.turns(self._context.scope, keys)
+        return [given.get(session, ()) for session in keys]
 
 
 def _by_moment(keys: Sequence[Asked]) -> dict[Moment, list[str]]:

@@ -17,10 +17,12 @@ from starlette.staticfiles import StaticFiles
 from api import graphql, rest, service
 from api.auth import Keyring
 from api.call import DoorError, State
-from api.envelope import REQUEST_ID, Envelope, Meter
+from api.envelope import Envelope, Meter, reader
 from api.errors import Problem, invalid, problem, problem_of, response
+from api.live import Hub
 from api.openapi import document
 from api.opener import Opener, open_by
+from api.quota import Quota, Rates
 from graphmem.errors import ConfigurationError, GraphmemError
 from graphmem.settings import Settings
 
@@ -40,7 +42,7 @@ def create_app(graphmem: Graphmem | None = None, settings: Settings | None = Non
     """
     settings = settings or (graphmem.settings if graphmem is not None else Settings())
     opener = Opener(graphmem, open_by(settings))
-    meter = Meter()
+    meter, keyring = Meter(), Keyring(settings, keys)
     app = FastAPI(
         title="graphmem",
         version="1",
@@ -50,11 +52,13 @@ def create_app(graphmem: Graphmem | None = None, settings: Settings | None = Non
         redirect_slashes=False,
         lifespan=_lifespan(opener),
     )
-    app.state.graphmem = State(Keyring(settings, keys), opener, _zone(settings), settings.max_text)
-    app.add_middleware(Envelope, meter=meter)
+    app.state.graphmem = State(keyring, opener, _zone(settings), settings.max_text, Hub(opener.graphmem))
+    app.add_middleware(Quota, keyring=keyring, rates=Rates.of(settings))
+    app.add_middleware(Envelope, meter=meter)  # outermost: the last one that is added
     app.include_router(service.routes(meter))
     app.include_router(rest.routes())
     app.include_router(graphql.routes(settings))
+    app.router.routes.append(graphql.live(settings))
     app.mount("/static", StaticFiles(directory=service.STATIC))
     for kind in (GraphmemError, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, _refused)
@@ -83,7 +87,7 @@ def _zone(settings: Settings) -> str:
 
 
 def _told(request: Request, told: Problem) -> Response:
-    return response(told, instance=request.scope["path"], trace=request.scope[REQUEST_ID])
+    return response(told, reader(request.scope))
 
 
 async def _refused(request: Request, error: Exception) -> Response:

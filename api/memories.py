@@ -6,18 +6,19 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Header, Query, Request, Response
 
 from api.answers import FoundOut, HistoryOut, LatestOut, MemoryOut, PageOut, RememberedOut
 from api.auth import vouches
-from api.call import NO_QUERY, Call, Called, Door, Key, Segment
+from api.call import NO_QUERY, Called, Door, Key, Segment
+from api.links import link_next
 from api.told import remembered_out, remembered_status
 from api.types import LatestQuery, ListQuery, MemoryIn, MomentQuery
 from api.words import aware
-from graphmem.answers import Memory, Page, Remembered
+from graphmem.answers import Memory, Remembered
 from graphmem.errors import ConflictError, GraphmemError, InvalidInputError, RefusedError
 from graphmem.memory import Verdict
 
@@ -54,7 +55,7 @@ def list_memories(call: Called, query: Annotated[ListQuery, Query()], request: R
         query.search_only()
         return FoundOut.model_validate(call.graphmem.search(call.scope, query.q, limit=query.limit or HITS, kind=query.kind))
     page = call.graphmem.memories(call.scope, query.where(call.zone), limit=query.limit or PAGE, cursor=query.cursor)
-    _link_next(response, request, call, page)
+    link_next(response, request, f"{call.base}/memories", page.next)
     return PageOut.model_validate(page)
 
 
@@ -149,11 +150,3 @@ def tag_of(if_match: str | None) -> str | None:
     if found is None:
         raise InvalidInputError('If-Match is one strong ETag, as "v2-7", or *', field="If-Match")
     return found[1]
-
-
-def _link_next(response: Response, request: Request, call: Call, page: Page) -> None:
-    if page.next is None:
-        return
-    kept = [(name, value) for name, value in request.query_params.multi_items() if name != "cursor"]
-    query = urlencode([*kept, ("cursor", page.next)])
-    response.headers["Link"] = f'<{call.base}/memories?{query}>; rel="next"'

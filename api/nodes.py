@@ -6,7 +6,7 @@ import base64
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from datetime import datetime
-from typing import Annotated, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 import strawberry
 from strawberry.scalars import JSON
@@ -18,6 +18,9 @@ from graphmem.exploring import Neighbour
 from graphmem.memory import Kind, Reason, SourceKind, Standing, Status, Verdict
 from graphmem.relations import RelationType
 from graphmem.validity import Ms
+
+if TYPE_CHECKING:
+    from api.explained import Why
 
 for _enum in (Kind, Standing, Status, SourceKind, Verdict, Reason, RelationType):
     strawberry.enum(_enum)
@@ -44,6 +47,11 @@ def of_global_id(node: str) -> tuple[str, str] | None:
     except (ValueError, UnicodeDecodeError):
         return None
     return (kind, name) if colon and name else None
+
+
+def as_is(value: Any) -> Any:
+    """A value of the façade whose attributes carry the names of the schema: nothing is copied."""
+    return value
 
 
 @strawberry.interface(description="Something with an id that `node` finds again.")
@@ -199,6 +207,13 @@ class Memory(Node):
     async def receipts(self, info: Info, first: First) -> list[Receipt]:
         return [Receipt.of(r) for r in (await info.context.loaders.receipts.load(self.mid))[:first]]
 
+    @field("Why it is held and (not) told now; null when it was forgotten. Two reads for all memories of an answer.")
+    async def why(self, info: Info) -> Annotated[Why, strawberry.lazy("api.explained")] | None:
+        from api.explained import Why
+
+        found = await info.context.loaders.whys.load(self.mid)
+        return None if found is None else Why.of(found)
+
 
 @strawberry.type(description="Something that is so.")
 class FactMemory(Memory):
@@ -259,6 +274,7 @@ __all__ = [
     "Trigger",
     "Verdict",
     "all_told",
+    "as_is",
     "field",
     "global_id",
     "maybe",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Annotated, Literal
-from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -11,6 +10,7 @@ from pydantic import Field, StrictFloat
 
 from api.answers import Answer, MemoryOut, Text2Out
 from api.call import CREDENTIAL, NO_QUERY, Called, Door, Key, Segment, state_of
+from api.links import link_next
 from api.types import Body, Limit, MomentQuery
 from api.words import Name, Sound, Told, aware
 from graphmem.cohorts import CohortQuery
@@ -254,7 +254,7 @@ def timeline(call: Called, query: Annotated[TimelineIn, Query()], request: Reque
             query.key, query.subject, query.order, aware(query.as_of, zone), aware(query.known_at, zone), query.limit or PAGE, query.cursor
         ),
     )
-    _link_next(response, request, f"{call.base}/timeline", page.next)
+    link_next(response, request, f"{call.base}/timeline", page.next)
     return TimelineOut.model_validate(page)
 
 
@@ -275,12 +275,5 @@ def cohort(
     as_of, known_at = aware(query.as_of, zone), aware(query.known_at, zone)
     asked = CohortQuery(query.key, query.concept, as_of, known_at, query.subject, query.limit or COHORT_PAGE, query.cursor)
     page = state.opener.graphmem().cohort(scope, asked)
-    _link_next(response, request, f"{request.scope.get('root_path', '')}/v1/cohorts", page.next)
+    link_next(response, request, f"{request.scope.get('root_path', '')}/v1/cohorts", page.next)
     return CohortOut.model_validate(page)
-
-
-def _link_next(response: Response, request: Request, path: str, cursor: str | None) -> None:
-    if cursor is None:
-        return
-    kept = [(name, value) for name, value in request.query_params.multi_items() if name != "cursor"]
-    response.headers["Link"] = f'<{path}?{urlencode([*kept, ("cursor", cursor)])}>; rel="next"'

@@ -7,11 +7,11 @@ from typing import Any
 from fastapi import APIRouter, Depends
 from fastapi.routing import APIRoute
 
-from api import changes, events, memories, recall, relations, reviews, turns
+from api import changes, events, memories, people, recall, relations, reviews, turns
 from api.call import named_user, plain_query
 from api.errors import MEDIA_TYPE, TABLE
 
-_STATUSES = (400, 401, 403, 404, 409, 412, 413, 415, 422, 428, 503)
+_STATUSES = (400, 401, 403, 404, 409, 412, 413, 415, 422, 428, 429, 503)
 
 
 def _problems() -> dict[int | str, dict[str, Any]]:
@@ -33,7 +33,16 @@ def _my_id(route: APIRoute) -> str:
 def routes() -> APIRouter:
     """All routes of /v1."""
     whole = APIRouter(prefix="/v1", responses=_problems(), dependencies=[Depends(plain_query)])
-    for part in (turns.router, events.router, memories.router, changes.router, recall.router, reviews.proofs, relations.router):
+    for part in (
+        turns.router,
+        events.router,
+        memories.router,
+        changes.router,
+        recall.router,
+        reviews.proofs,
+        relations.router,
+        people.router,
+    ):
         whole.include_router(
             part, prefix="/users/{user_id:segment}", dependencies=[Depends(named_user)], generate_unique_id_function=_own_id
         )

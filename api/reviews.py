@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import binascii
 from typing import Annotated
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
 from api.answers import Answer, MemoryOut, Text2Out
 from api.call import NO_QUERY, Call, Called, Door, Segment
+from api.links import link_next
 from api.types import Body, Limit
 from api.words import Name, Sound, Told
 from graphmem.errors import InvalidInputError
@@ -137,9 +137,7 @@ class DeviceOut(Answer):
 def list_reviews(call: Called, query: Annotated[ReviewQuery, Query()], request: Request, response: Response) -> ReviewPageOut:
     """The tenant's cases of one state (open unless asked otherwise), oldest first."""
     page = call.graphmem.reviews(call.scope, query.state, limit=query.limit or PAGE, cursor=query.cursor)
-    if page.next is not None:
-        kept = [(name, value) for name, value in request.query_params.multi_items() if name != "cursor"]
-        response.headers["Link"] = f'<{_root(call)}/reviews?{urlencode([*kept, ("cursor", page.next)])}>; rel="next"'
+    link_next(response, request, f"{_root(call)}/reviews", page.next)
     return ReviewPageOut.model_validate(page)
 
 
@@ -183,7 +181,7 @@ def submit_totp(call: Called, case_id: Segment, body: CodeIn) -> ProofOut:
 @proofs.post("/proofs/{case_id:segment}:approve", name="submitApproval")
 def submit_approval(call: Called, case_id: Segment, body: ApprovalIn) -> ProofOut:
     """Factor two: a device's signature over `graphmem approve`, NUL, case id, NUL, change."""
-    return ProofOut.model_validate(call.graphmem.submit_approval(call.scope, case_id, _bytes(body.signature, "signature")))
+    return ProofOut.model_validate(call.graphmem.submit_approval(call.scope, case_id, bytes_of(body.signature, "signature")))
 
 
 @proofs.post("/factors/totp", name="enrolTotp", status_code=201)
@@ -195,10 +193,11 @@ def enrol_totp(call: Called) -> TotpOut:
 @proofs.post("/factors/devices", name="enrolDevice", status_code=201)
 def enrol_device(call: Called, body: DeviceIn) -> DeviceOut:
     """A device that may approve changes; needs a fresh proof of identity."""
-    return DeviceOut.model_validate(call.graphmem.enrol_device(call.scope, _bytes(body.public_key, "public_key")))
+    return DeviceOut.model_validate(call.graphmem.enrol_device(call.scope, bytes_of(body.public_key, "public_key")))
 
 
-def _bytes(text: str, field: str) -> bytes:
+def bytes_of(text: str, field: str) -> bytes:
+    """What base64 text holds; InvalidInputError `bad_base64` for anything else."""
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as fault:

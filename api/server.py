@@ -9,6 +9,10 @@ HEAD_MAX = 2**20
 """Bytes of request line and headers. A search of 20,000 Chinese characters takes 180 kB of URL, above the server's own 64 kB."""
 
 
+MESSAGE_MAX = 2**20
+"""Bytes of one message of a web socket."""
+
+
 def server(app: FastAPI, host: str = "127.0.0.1", port: int = 8000) -> uvicorn.Server:
     """A server for the application; `.run()` serves until a signal. No access log: paths name users."""
     return uvicorn.Server(
@@ -17,6 +21,8 @@ def server(app: FastAPI, host: str = "127.0.0.1", port: int = 8000) -> uvicorn.S
             host=host,
             port=port,
             http="h11",
+            ws="websockets-sansio",
+            ws_max_size=MESSAGE_MAX,
             h11_max_incomplete_event_size=HEAD_MAX,
             access_log=False,
             server_header=False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import Path
 
 from fastapi import APIRouter, Request
@@ -14,6 +15,7 @@ from api.call import state_of
 from api.envelope import Meter
 from api.errors import TABLE
 from graphmem.errors import NotFoundError, UnavailableError
+from graphmem.refusals import Refusal, refusals
 
 STATIC = Path(__file__).parent / "static"
 DOCS_POLICY = (
@@ -21,6 +23,10 @@ DOCS_POLICY = (
     "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 """The page's own start script is inline; nothing may come from or go to another host."""
+
+
+ERROR_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+"""The page of an error code is text and nothing else."""
 
 
 def routes(meter: Meter) -> APIRouter:
@@ -79,9 +85,26 @@ def docs(request: Request) -> HTMLResponse:
     return page
 
 
-def error_page(code: str) -> JSONResponse:
-    """What a problem's `type` leads to: status, title and what to do."""
-    if code not in TABLE:
+def error_page(request: Request, code: str) -> Response:
+    """What a problem's `type` leads to: what the code means, when it comes and what to do, in both languages; a page for browsers."""
+    if code not in refusals():
         raise NotFoundError("no such error code")
-    row = TABLE[code]
-    return JSONResponse({"code": code, "status": row.status, "title": row.title, "hint": row.hint})
+    text = refusals()[code]
+    status = TABLE[text.of].status
+    if "text/html" in request.headers.get("accept", ""):
+        return HTMLResponse(_error_html(status, text), headers={"Content-Security-Policy": ERROR_POLICY, "Vary": "Accept"})
+    words = {"title": text.title.en, "when": text.when.en, "hint": text.do.en}
+    zh = {"title": text.title.zh, "when": text.when.zh, "hint": text.do.zh}
+    return JSONResponse({"code": code, "status": status, **words, "zh": zh}, headers={"Vary": "Accept"})
+
+
+def _error_html(status: int, text: Refusal) -> str:
+    parts = [
+        f'<section lang="{lang}"><h2>{escape(title)}</h2><p>{escape(when)}</p><p>{escape(do)}</p></section>'
+        for lang, title, when, do in (
+            ("en", text.title.en, text.when.en, text.do.en),
+            ("zh-CN", text.title.zh, text.when.zh, text.do.zh),
+        )
+    ]
+    head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{text.code}</title>'
+    return f"{head}<h1>{text.code} · HTTP {status}</h1>{''.join(parts)}</html>"

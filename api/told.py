@@ -17,7 +17,7 @@ from api.answers import (
     StoredOut,
     Text2Out,
 )
-from api.errors import Problem
+from api.errors import Problem, Reader
 from graphmem.answers import Injected, PendingItem, Remembered
 from graphmem.events import Recorded
 from graphmem.memory import Verdict
@@ -87,11 +87,11 @@ def remembered_status(done: Remembered) -> int:
     return 201
 
 
-def failed(index: int, turn_id: str | None, told: Problem, instance: str, *, trace: str, retry: bool = False) -> BatchItemOut:
+def failed(index: int, turn_id: str | None, told: Problem, to: Reader, *, retry: bool = False) -> BatchItemOut:
     """One turn of a batch that was not done."""
     return BatchItemOut(
         index=index,
         turn_id=turn_id,
         outcome="retry" if retry else "error",
-        error=ProblemOut.model_validate(told.body(instance, trace)),
+        error=ProblemOut.model_validate(told.body(to)),
     )

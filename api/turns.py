@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -9,8 +10,8 @@ from pydantic import ValidationError
 
 from api.answers import BatchItemOut, BatchOut, InjectedOut
 from api.call import NO_QUERY, Call, Called, Door, Key
-from api.envelope import REQUEST_ID
-from api.errors import Problem, invalid, problem_of
+from api.envelope import reader
+from api.errors import Problem, Reader, invalid, problem_of
 from api.told import failed, injected_out
 from api.types import BatchIn, TurnIn
 from graphmem.answers import BatchItem
@@ -33,13 +34,13 @@ def inject_turns(call: Called, body: BatchIn, request: Request) -> BatchOut:
     read = [_read(raw, call) for raw in body.turns]
     good = [turn for turn in read if isinstance(turn, Turn)]
     done = iter(call.graphmem.inject_batch(call.scope, good) if good else ())
-    path, trace = f"{call.base}/turns:batch", str(request.scope[REQUEST_ID])
+    to = replace(reader(request.scope), instance=f"{call.base}/turns:batch")
     items = []
     for index, (raw, turn) in enumerate(zip(body.turns, read, strict=True)):
         if isinstance(turn, Problem):
-            items.append(failed(index, _turn_id(raw), turn, path, trace=trace))
+            items.append(failed(index, _turn_id(raw), turn, to))
         else:
-            items.append(_item(index, next(done), call.base, trace))
+            items.append(_item(index, next(done), call.base, to))
     return BatchOut(items=items)
 
 
@@ -57,8 +58,8 @@ def _turn_id(raw: Any) -> str | None:
     return given.encode("utf-8", "replace").decode()[:256] if isinstance(given, str) else None
 
 
-def _item(index: int, item: BatchItem, base: str, trace: str) -> BatchItemOut:
+def _item(index: int, item: BatchItem, base: str, to: Reader) -> BatchItemOut:
     if item.result is not None:
         return BatchItemOut(index=index, turn_id=item.turn_id, outcome="done", result=injected_out(item.result, base))
     error = item.error or GraphmemError("neither a result nor an error")
-    return failed(index, item.turn_id, problem_of(error), f"{base}/turns:batch", trace=trace, retry=item.retry)
+    return failed(index, item.turn_id, problem_of(error), to, retry=item.retry)

@@ -8,13 +8,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import check, hits, offline, past, reads, writes
+from bench import check, graphql, hits, offline, past, reads, writes
 from bench.rig import Rig, rig
 from bench.rows import Row, line, summary, write
 from bench.timing import Effort
 
 RESULTS = Path(__file__).with_name("results.json")
-GROUPS = ("offline", "hits", "reads", "writes", "past", "check")
+GROUPS = ("offline", "graphql", "hits", "reads", "writes", "past", "check")
 
 
 def main() -> int:
@@ -28,7 +28,9 @@ def main() -> int:
     rows: list[Row] = []
     if "offline" in wanted:
         rows += _told("offline", lambda: offline.measure(200 if asked.quick else 2_000))
-    if set(wanted) - {"offline"}:
+    if "graphql" in wanted:
+        rows += _told("graphql", lambda: graphql.measure(Effort(max(1, asked.rounds), 10 if asked.quick else 50)))
+    if set(wanted) - {"offline", "graphql"}:
         with rig() as made:
             rows += _stored(made, wanted, max(1, asked.rounds), quick=asked.quick)
     write(rows, RESULTS)

@@ -1,118 +1,167 @@
-"""`python -m bench.importing [--rows N] [--users N]`: statements a second of `graphmem import`, beside a raw UNWIND of the same elements.
+"""`python -m bench.importing [--rows N] [--users N] [--kills N]`: statements a second of an import, beside a raw UNWIND of its elements.
 
-The raw arm writes the rows that the import made (edge, node, source, concept), 1,000 a transaction: no judge, no links between versions, no
-record of changes, no outbox.
+The import runs in a process of its own, which is killed with -9 `kills` times and started again with the same file. Its resident memory is
+sampled all the while. The raw arm (bench/rawunwind.py) runs in turn with it, so that what disturbs one disturbs both.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
-import resource
+import signal
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 
-from neo4j import ManagedTransaction
-
+from bench.rawunwind import Raw
 from bench.rig import Rig, rig
 from graphmem.bulk import ImportAsk
-from graphmem.commands.transfer import teller
+from graphmem.check import Checker, CheckReport
+from graphmem.importing.load import BATCH
+from graphmem.stores.neo4j_check import Neo4jCheck
 
-RAW = """
-UNWIND $rows AS row
-MATCH (u:User {tenant_id: $tenant, user_id: row.user})
-MERGE (s:Source {tenant_id: $tenant, user_id: row.user, source_id: row.source_id})
-CREATE (u)-[r:$(row.kind)]->(m:Memory)
-SET m = row.node, r = row.edge
-CREATE (m)-[f:FROM_SOURCE]->(s)
-SET f = row.first
-WITH m, row
-UNWIND row.about AS ckey
-MATCH (c:Concept {tenant_id: $tenant, ckey: ckey})
-CREATE (m)-[:ABOUT]->(c)
-"""
+ROOT = Path(__file__).resolve().parent.parent
 
-BLOCK = 1000
+TOLD = 20
+"""Lines of the curve that a run prints."""
 
 
-def statements(path: Path, rows: int, users: int) -> None:
-    """Statements in no order of users: changing cities, likings, hobbies, notes of an open key; every two-hundredth repeats one."""
+def rows_of(rows: int, users: int) -> Iterator[dict[str, object]]:
+    """Statements in no order of users or time: changing cities, likings, hobbies, notes of an open key; every two-hundredth repeats one."""
     chance = random.Random(1)
-    start = time.time() - 100 * 86_400
+    start = int(time.time()) - 100 * 86_400
+    for n in range(rows):
+        one = n - users if n % 200 == 199 and n >= users else n
+        key, value = (
+            ("likes", f"thing {one}"),
+            ("home_city", f"town {one % 97}"),
+            ("hobby", f"craft {one % 499}"),
+            ("note", f"note {one}"),
+        )[one % 4]
+        row: dict[str, object] = {"user_id": f"u{n % users}", "key": key, "value": value, "at": start + chance.random() * 8_000_000}
+        yield row | ({"kind": "fact", "arity": "many"} if key == "note" else {})
+
+
+def written(path: Path, rows: int, users: int) -> int:
+    """Write the file; how many memories it must make: a value said again is the same one, a city ends with the next one that differs."""
+    held: set[tuple[object, ...]] = set()
+    cities: list[tuple[str, float, str]] = []
     with path.open("w", encoding="utf-8") as stream:
-        for n in range(rows):
-            one = n - users if n % 200 == 199 and n >= users else n
-            key, value = (
-                ("likes", f"thing {one}"),
-                ("home_city", f"town {one % 97}"),
-                ("hobby", f"craft {one % 499}"),
-                ("note", f"note {one}"),
-            )[one % 4]
-            row: dict[str, object] = {"user_id": f"u{n % users}", "key": key, "value": value, "at": start + chance.random() * 8_000_000}
-            stream.write(json.dumps(row | ({"kind": "fact", "arity": "many"} if key == "note" else {})) + "\n")
+        for row in rows_of(rows, users):
+            stream.write(json.dumps(row) + "\n")
+            if row["key"] == "home_city":
+                cities.append((str(row["user_id"]), float(str(row["at"])), str(row["value"])))
+            else:
+                held.add((row["user_id"], row["key"], row["value"]))
+    runs = sum(1 for _ in groupby(sorted(cities), key=lambda c: (c[0], c[2])))
+    return len(held) + runs
 
 
-def raw(made: Rig, tenant: str, users: int) -> tuple[int, float]:
-    """Write the memories of the bench's tenant into another one as they are, unjudged; (rows, seconds)."""
-    driver = made.neo4j.driver
-    elements: list[dict[str, object]] = []
-    concepts: set[str] = set()
-    old, new = f"1|{made.tenant}|", f"1|{tenant}|"
-    for n in range(users):
-        found = made.neo4j.read_one("export_user", {"tenant_id": made.tenant, "user_id": f"u{n}"})
-        for m in [] if found is None else found["memories"]:
-            edge = {k: v.replace(old, new) if isinstance(v, str) else v for k, v in m["edge"].items()}
-            concepts.update(m["about"])
-            source = m["sources"][0]
-            elements.append(
-                {
-                    "user": f"u{n}", "kind": m["kind"], "edge": edge, "node": {**m["node"], "tenant_id": tenant},
-                    "about": m["about"], "first": source["link"], "source_id": source["node"]["source_id"],
-                }
-            )  # fmt: skip
-    driver.execute_query("UNWIND range(0, $n - 1) AS i MERGE (:User {tenant_id: $t, user_id: 'u' + i})", n=users, t=tenant)
-    driver.execute_query("UNWIND $c AS c MERGE (:Concept {tenant_id: $t, ckey: c})", c=sorted(concepts), t=tenant)
+@dataclass
+class Run:
+    """What the processes of one import said: a line of the curve each `step` rows that were done."""
 
-    def block(rows: Sequence[Mapping[str, object]]) -> None:
-        def work(tx: ManagedTransaction) -> None:
-            tx.run(RAW, rows=list(rows), tenant=tenant).consume()
+    step: int
+    seconds: float = 0.0
+    peak: int = 0
+    last: int = 0
+    end: Mapping[str, object] = field(default_factory=dict)
 
-        with driver.session() as session:
-            session.execute_write(work)
+    def _point(self, seconds: float, done: int, mb: int) -> None:
+        self.peak = max(self.peak, mb)
+        if done // self.step > self.last // self.step:
+            print(f"  {seconds:7.0f} s {done:>9} rows done {mb:>5} MB, load {load():.1f}", flush=True)
+            self.last = done
 
-    began = time.monotonic()
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(block, [elements[i : i + BLOCK] for i in range(0, len(elements), BLOCK)]))
-    return len(elements), time.monotonic() - began
+    def process(self, made: Rig, path: Path, kill_at: int | None) -> bool:
+        """One process, until it ends (True) or has done `kill_at` rows and is killed."""
+        command = [sys.executable, "-m", "bench.importing_process", str(path), made.tenant]
+        login = {"URI": made.login.uri, "USER": made.login.user, "PASSWORD": made.login.password}
+        env = {**os.environ, **{f"GRAPHMEM_NEO4J_{k}": v for k, v in login.items()}, "GRAPHMEM_HOME": str(path.parent / "home")}
+        began = time.monotonic()
+        with subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True) as child:
+            for said in child.stdout or ():
+                now = json.loads(said)
+                if "done" not in now:
+                    self.end = now
+                    continue
+                self._point(self.seconds + time.monotonic() - began, now["done"], now["mb"])
+                if kill_at is not None and now["done"] >= kill_at:
+                    os.kill(child.pid, signal.SIGKILL)
+                    break
+        self.seconds += time.monotonic() - began
+        if kill_at is None and child.returncode != 0:
+            raise SystemExit(f"the import ended with {child.returncode}")
+        return kill_at is None
+
+
+def imported(made: Rig, path: Path, rows: int, kills: int, raw: Raw) -> Run:
+    """The whole import: killed at random points of equal stretches, begun again, the raw arm in between."""
+    chance, run = random.Random(7), Run(max(1, rows // TOLD))
+    points = [int(rows * (k + chance.uniform(0.3, 0.9)) / (kills + 1)) for k in range(kills)]
+    for point in points:
+        run.process(made, path, point)
+        print(f"killed after {point} of {rows} rows; {run.seconds:.0f} s so far", flush=True)
+        raw.arm(made)
+    run.process(made, path, None)
+    raw.arm(made)
+    return run
+
+
+class _Nothing:
+    """Nothing that must stand in the index: the graph's own invariants are what is checked here."""
+
+    def memories(self, tenant: str) -> Iterator[Mapping[str, object]]:
+        return iter(())
+
+    turns = memories
+
+
+def checked(made: Rig) -> CheckReport:
+    """Every invariant of the graph itself; nothing was projected."""
+    made.app.index.ensure(made.tenant)
+    return Checker(Neo4jCheck(made.neo4j), _Nothing(), made.app.index, lambda _, ref: ref).check(made.tenant, 0)
+
+
+def load() -> float:
+    """The machine's load over the last minute."""
+    return os.getloadavg()[0]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.importing", description=__doc__)
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--users", type=int, default=1_000)
+    parser.add_argument("--kills", type=int, default=0)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="graphmem-bench-") as folder, rig() as made:
         path = Path(folder) / "statements.jsonl"
-        statements(path, asked.rows, asked.users)
-        done = made.app.import_file(made.tenant, ImportAsk(path), teller())
-        rate = done.rows / done.seconds
-        print(f"import: {done.rows} rows of {done.users} users in {done.seconds:.1f} s, {rate:.0f} a second, {dict(done.verdicts)}")
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-        print(f"peak RSS of the process: {peak} MB")
+        expected = written(path, asked.rows, asked.users)
+        size = path.stat().st_size >> 20
+        print(f"{asked.rows} rows of {asked.users} users, {size} MB; {os.cpu_count()} cores, load {load():.1f}", flush=True)
+        raw = Raw()
+        run = imported(made, path, asked.rows, asked.kills, raw)
+        rate = asked.rows / run.seconds
+        print(f"import: {asked.rows} rows in {run.seconds:.1f} s of all its processes, {rate:.0f} a second; {json.dumps(run.end)}")
+        print(f"peak RSS of the import's process: {run.peak} MB", flush=True)
+        print(f"raw UNWIND: {raw.rows} rows in {raw.seconds:.1f} s, {raw.rate:.0f} a second; import / raw = {rate / raw.rate:.2f}")
+        began = time.monotonic()
         again = made.app.import_file(made.tenant, ImportAsk(path))
-        print(f"the same again: {again.replayed} found done in {again.seconds:.1f} s")
-        other = f"{made.tenant}-raw"
-        try:
-            rows, seconds = raw(made, other, asked.users)
-            print(
-                f"raw UNWIND: {rows} rows in {seconds:.1f} s, {rows / seconds:.0f} a second; import / raw = {rate / (rows / seconds):.2f}"
-            )
-        finally:
-            made.app.wipe(other)
+        print(f"the same again: {again.replayed} of {again.rows} found done in {time.monotonic() - began:.0f} s")
+        began = time.monotonic()
+        report = checked(made)
+        exact = f"{report.memories} memories of {report.users} users"
+        if asked.rows <= asked.users * BATCH:  # the judge hears a user's rows of one batch in the order of their times
+            exact += f", {expected} expected" + ("" if expected == report.memories else ": WRONG")
+        print(f"check: {exact}; {len(report.breaks)} breaks {list(report.breaks[:3]) or ''} in {time.monotonic() - began:.0f} s")
+        print(f"load at the end {load():.1f}")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ WITH u, datetime.realtime().epochMillis AS db
 WITH u, CASE WHEN u.at.epochMillis > db THEN u.at.epochMillis ELSE db END AS now
 CALL (u) {
   MATCH (u)-[r:FACT|PREFERENCE|CONTEXT]->(m:Memory)
-  WHERE r.recorded_at.epochMillis <= $known_at
+  // what was written past the service has no owner yet (`graphmem adopt`)
+  WHERE coalesce(r.owner, '') <> '' AND r.recorded_at.epochMillis <= $known_at
   WITH type(r) AS kind, r {.*} AS r, m AS node, m {.value, .metadata} AS m
   RETURN collect({kind: kind, mid: r.mid, slot: r.slot, thing: r.thing, key: r.key, ckey: r.ckey, subject: r.subject, value: m.value, polarity: r.polarity,
       version: r.version, said_at: r.said_at.epochMillis, valid_from: r.valid_from.epochMillis, recorded_at: r.recorded_at.epochMillis,

@@ -3,68 +3,58 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import platformdirs
 
 from graphmem import __version__, jars, localdb
 from graphmem.ages import Ages
 from graphmem.answers import (
-    Ask,
-    BatchItem,
-    Found,
-    History,
-    Injected,
-    Latest,
-    Memory,
-    MemoryFilter,
-    Page,
     Readiness,
-    Recalled,
     Receipt,
-    Remember,
-    Remembered,
 )
-from graphmem.archive import Archive, Archived, Segment
-from graphmem.bulk import Bulk, Doors, ImportAsk, Imported
-from graphmem.cases import DeviceEnrolled, Proof, ReviewCase, ReviewDecided, ReviewPage, TotpEnrolled
-from graphmem.change import Change, Changer
+from graphmem.archive import Archive
+from graphmem.bulk import Bulk, Doors
+from graphmem.change import Changer
 from graphmem.check import Checker, CheckReport
-from graphmem.cohorts import Cohort, CohortQuery, Cohorts
+from graphmem.cohorts import Cohorts
 from graphmem.console import ConsoleSender
-from graphmem.errors import ConfigurationError, GraphmemError, InvalidInputError, NotFoundError, UnavailableError
-from graphmem.events import Event, Recorded
-from graphmem.explain import Timeline, Why
+from graphmem.errors import ConfigurationError, GraphmemError, UnavailableError
 from graphmem.exploring import Exploring
+from graphmem.facade.asking import Asking
+from graphmem.facade.deciding import Deciding
+from graphmem.facade.ending import Ending
+from graphmem.facade.hearing import Hearing
+from graphmem.facade.moving import Moving
 from graphmem.forgetting import Forgetting
-from graphmem.lifecycle import Lifecycle, Swept
+from graphmem.lifecycle import Lifecycle
 from graphmem.marks import Marks
-from graphmem.memory import Kind, Turn, to_ms, utc
+from graphmem.memory import Kind
 from graphmem.ontology import Ontology
+from graphmem.people import People
 from graphmem.pipeline.inject import Injector
 from graphmem.ports import CandidateIndex, Embedder
 from graphmem.projection import Projection, State
 from graphmem.proving import Proving
 from graphmem.reading import Reading
-from graphmem.recall.afterwards import Afterwards, receipt_json, receipt_of
+from graphmem.recall.afterwards import Afterwards, receipt_json
 from graphmem.recall.recall import Recall, Seeing
 from graphmem.recording import Recorder
 from graphmem.relating import Relations, likeness
-from graphmem.relations import RelatedPage, Relating, Relation, RelationType
 from graphmem.remember import Keeper
 from graphmem.reviewing import Reviewing
-from graphmem.room import Room, check_key
-from graphmem.scope import Scope, TenantScope
+from graphmem.room import Room
+from graphmem.scope import Scope
 from graphmem.settings import Settings
 from graphmem.stores import keys, migrations
 from graphmem.stores.archive_files import FileVault
 from graphmem.stores.embedders import make_embedders
-from graphmem.stores.embedding import sizes, vectors_for
+from graphmem.stores.embedding import sentence_encoder, sizes, vectors_for
 from graphmem.stores.neo4j_archive import Neo4jShelf
 from graphmem.stores.neo4j_base import Neo4j
 from graphmem.stores.neo4j_check import Neo4jCheck
@@ -77,17 +67,14 @@ from graphmem.stores.neo4j_proof import Neo4jProofs
 from graphmem.stores.neo4j_read import Neo4jReader
 from graphmem.stores.neo4j_relations import Neo4jRelations
 from graphmem.stores.neo4j_review import Neo4jReviews
+from graphmem.stores.neo4j_strays import Neo4jStrays
 from graphmem.stores.neo4j_transfer import Neo4jTransfer
+from graphmem.stores.neo4j_watch import Neo4jWatch
 from graphmem.stores.neo4j_write import Neo4jWriter
 from graphmem.stores.qdrant_edge import EdgeIndex
 from graphmem.sweeping import Sweeping
-from graphmem.timeline import TimelineQuery, Timelines
-
-if TYPE_CHECKING:
-    import networkx as nx
-
-BATCH_MAX = 500
-"""Turns of one batch (api.md)."""
+from graphmem.timeline import Timelines
+from graphmem.watching import Watching
 
 Migration = migrations.Migration
 
@@ -98,13 +85,13 @@ WIPE_BATCH = 2_000
 """Nodes that one transaction of a wipe deletes."""
 
 
-class Graphmem:
+class Graphmem(Hearing, Asking, Ending, Deciding, Moving):
     """Memory of users: hear, remember, recall, read, forget. Synchronous, thread safe; close() when done."""
 
     def __init__(self, settings: Settings, neo4j: Neo4j, index: CandidateIndex, embedders: Sequence[Embedder], master: bytes) -> None:
         self.settings = settings
         self.neo4j, self.index, self._embedders, self._master = neo4j, index, embedders, master
-        self.room = Room(settings)
+        self.room = Room(settings, sentence_encoder())
         self.room.marks = Marks(home_of(settings) / "marks", self._pseudonym)
         self.reader, self.writer = Neo4jReader(neo4j), Neo4jWriter(neo4j)
         self.outbox = Neo4jOutbox(neo4j, self.room.ontology)
@@ -114,7 +101,8 @@ class Graphmem:
         self._lifecycle = Lifecycle(self.room, self.writer, self.reader, Neo4jSweeper(neo4j))
         self._keeper = Keeper(self.room, self.writer, self.reader, self._shape)
         bulk_writer = Neo4jWriter(neo4j, timeout=IMPORT_TIMEOUT_S)
-        self._bulk = Bulk(Doors(self.room, bulk_writer, self.reader, self._keeper, Neo4jTransfer(neo4j), self.outbox.refill))
+        moving = Doors(self.room, bulk_writer, self.reader, self._keeper, Neo4jTransfer(neo4j), Neo4jStrays(neo4j), self.outbox.refill)
+        self._bulk = Bulk(moving)
         self._recorder = Recorder(self.room, self.writer, self._keeper)
         self._changer = Changer(self.room, self.writer, self.reader, self._keeper, self._shape)
         self._shelf, self._vault = Neo4jShelf(neo4j), FileVault(home_of(settings), master)
@@ -154,231 +142,6 @@ class Graphmem:
 
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
-
-    # --- hear and remember
-
-    def inject(self, scope: Scope, turn: Turn, *, key: str | None = None, explain: bool = False) -> Injected:
-        """Hear one turn; see Injector.inject."""
-        check_key(key)
-        self.room.check_turn(turn)
-        return self._injector.inject(scope, turn, key=key, explain=explain)
-
-    def inject_batch(self, scope: Scope, turns: Sequence[Turn]) -> tuple[BatchItem, ...]:
-        """Hear up to 500 turns in order, each its own operation: a bad one does not lose the others."""
-        if not 1 <= len(turns) <= BATCH_MAX:
-            raise InvalidInputError(f"a batch holds 1 to {BATCH_MAX} turns", field="turns")
-        return tuple(self._one_of_batch(scope, turn) for turn in turns)
-
-    def _one_of_batch(self, scope: Scope, turn: Turn) -> BatchItem:
-        try:
-            done = self.inject(scope, turn)
-        except UnavailableError as fault:
-            return BatchItem(turn.turn_id, None, fault, retry=True)
-        except GraphmemError as fault:
-            return BatchItem(turn.turn_id, None, fault)
-        return BatchItem(done.turn_id, done)
-
-    def remember(self, scope: Scope, ask: Remember, *, key: str | None = None) -> Remembered:
-        """Store one deliberate statement; see Keeper.remember."""
-        return self._keeper.remember(scope, ask, key=key)
-
-    def record(self, scope: Scope, event: Event, *, key: str | None = None) -> Recorded:
-        """Store what an event of the calling application says; see Recorder.record."""
-        return self._recorder.record(scope, event, key=key)
-
-    def confirm(self, scope: Scope, mid: str) -> Remembered:
-        """The user's yes to a pending memory."""
-        return self._keeper.confirm(scope, mid)
-
-    def reject(self, scope: Scope, mid: str) -> Memory:
-        """The user's no to a pending memory."""
-        return self._keeper.reject(scope, mid)
-
-    def forget(self, scope: Scope, mid: str, *, if_match: str | None = None) -> None:
-        """Make one memory unreadable at once on every path."""
-        self._forgetting.forget(scope, mid, if_match=if_match)
-
-    # --- ends of life
-
-    def forget_all(self, scope: Scope) -> int:
-        """Forget every memory of the user, archived ones too; returns how many were in the graph. See Forgetting.forget_all."""
-        return self._forgetting.forget_all(scope)
-
-    def change(self, scope: Scope, mid: str, ask: Change, *, if_match: str | None = None) -> Remembered:
-        """A new version of a memory; see Changer.change."""
-        return self._changer.change(scope, mid, ask, if_match=if_match)
-
-    def retract(self, scope: Scope, mid: str) -> Memory:
-        """It was never so; see Lifecycle.retract."""
-        return self._lifecycle.retract(scope, mid)
-
-    def undelete(self, scope: Scope, mid: str) -> Memory:
-        """Bring a forgotten memory back within 72 h; see Lifecycle.undelete."""
-        return self._lifecycle.undelete(scope, mid)
-
-    def sweep(self, tenant: str | None = None, progress: Callable[[int], None] | None = None) -> Swept:
-        """Tidy what reads already know, of one tenant or of all; see Lifecycle.sweep."""
-        return self._lifecycle.sweep(tenant, progress)
-
-    def archive_run(self, tenant: str, progress: Callable[[int], None] | None = None) -> Archived:
-        """Sweep the tenant, then move what is old enough into encrypted files; see Archive.run."""
-        self._lifecycle.sweep(tenant)
-        return self._archive.run(tenant, to_ms(utc(datetime.now(UTC))), progress)
-
-    def archive_list(self, tenant: str) -> list[Segment]:
-        """The segments of a tenant's archive, oldest first."""
-        return self._archive.segments(tenant)
-
-    def archive_restore(self, tenant: str, segment: str | None = None) -> int:
-        """Bring archived rows back; see Archive.restore."""
-        return self._archive.restore(tenant, segment)
-
-    def archived(self, scope: Scope, mid: str) -> int:
-        """How many older versions of a memory's slot lie in the archive."""
-        found = self.reader.slot_of(scope, mid)
-        return 0 if found is None else self._archive.count(scope, found.slot)
-
-    def versions(self, scope: Scope, mid: str) -> History:
-        """All versions of a memory's slot, oldest first, and how many older ones lie in the archive."""
-        return History(self.history(scope, mid), self.archived(scope, mid))
-
-    # --- read
-
-    def recall(self, scope: Scope, ask: Ask) -> Recalled:
-        """What may be told now, and why; see Recall.recall."""
-        return self._recall.recall(scope, ask)
-
-    def search(self, scope: Scope, q: str, *, limit: int = 10, kind: Kind | None = None) -> Found:
-        """The user's valid memories by fused score; see Recall.search."""
-        return self._recall.search(scope, q, limit, kind)
-
-    def memories(self, scope: Scope, where: MemoryFilter | None = None, *, limit: int = 20, cursor: str | None = None) -> Page:
-        """A page of memories; see Reading.memories."""
-        return self._reading.memories(scope, where or MemoryFilter(), limit, cursor)
-
-    def memory(self, scope: Scope, mid: str, *, as_of: datetime | None = None, known_at: datetime | None = None) -> Memory:
-        """One memory; NotFoundError for foreign and unknown ids alike."""
-        return self._reading.memory(scope, mid, as_of, known_at)
-
-    def history(self, scope: Scope, mid: str) -> tuple[Memory, ...]:
-        """All versions of a memory's slot, oldest first."""
-        return self._reading.history(scope, mid)
-
-    def latest(
-        self, scope: Scope, key: str, *, subject: str | None = None, as_of: datetime | None = None, known_at: datetime | None = None
-    ) -> Latest:
-        """What is told of a key."""
-        return self._reading.latest(scope, key, subject, as_of, known_at)
-
-    def receipt(self, scope: Scope, receipt_id: str) -> Receipt:
-        """Why each candidate of a recall was told or not."""
-        self._after.flush()
-        stored = self.reader.receipt(scope, receipt_id)
-        if stored is None:
-            raise NotFoundError("no receipt of that id")
-        return receipt_of(stored)
-
-    def graph(self, scope: Scope, *, as_of: datetime | None = None, known_at: datetime | None = None) -> nx.MultiDiGraph[str]:
-        """Everything that is told of a user at (as_of, known_at), with its relations, as a networkx graph; see network.memory_graph."""
-        from graphmem.network import memory_graph
-
-        told = self._reading.everything(scope, as_of, known_at)
-        related = [r for m in told for r in self.related(scope, m.mid, as_of=as_of, known_at=known_at, limit=100).items]
-        return memory_graph(scope.user, told, related)
-
-    # --- relations, cohorts, timeline, why
-
-    def _explain(self, seeing: Seeing) -> None:
-        graph = Neo4jRelations(self.neo4j)
-        self._relations = Relations(self.room, graph, self.reader, self._reading, partial(likeness, self.ontology, seeing))
-        self._cohorts = Cohorts(self.room, graph)
-        history = Neo4jHistory(self.neo4j)
-        self._timelines = Timelines(self.room, self.reader, history)
-        self.exploring = Exploring(self._reading, history, Neo4jPage(self.neo4j), self._after.flush)
-
-    def relate(
-        self, scope: Scope, kind: RelationType, from_mid: str, to_mid: str, weight: float = 1.0, *, key: str | None = None
-    ) -> Relation:
-        """Relate two memories of the user; see Relations.relate."""
-        return self._relations.relate(scope, Relating(kind, from_mid, to_mid, weight), key)
-
-    def unrelate(self, scope: Scope, rid: str) -> Relation:
-        """End a relation now; see Relations.unrelate."""
-        return self._relations.unrelate(scope, rid)
-
-    def related(
-        self,
-        scope: Scope,
-        mid: str,
-        *,
-        depth: int = 1,
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
-        types: Collection[RelationType] | None = None,
-        limit: int = 20,
-    ) -> RelatedPage:
-        """What is related to a memory, with the path; see Relations.related."""
-        return self._relations.related(scope, mid, depth, (as_of, known_at), types, limit)
-
-    def cohort(self, scope: TenantScope, query: CohortQuery) -> Cohort:
-        """A page of the users of whom something is told; see Cohorts.cohort."""
-        return self._cohorts.cohort(scope, query)
-
-    def timeline(self, scope: Scope, query: TimelineQuery | None = None) -> Timeline:
-        """What was held when, who wrote it and what changed it; see Timelines.timeline."""
-        return self._timelines.timeline(scope, query or TimelineQuery())
-
-    def why(self, scope: Scope, mid: str) -> Why:
-        """Why a memory is held and (not) told now; see Timelines.why."""
-        return self._timelines.why(scope, mid)
-
-    # --- files
-
-    def import_file(self, tenant: str, ask: ImportAsk, progress: Callable[[str, int, int, float], None] | None = None) -> Imported:
-        """Import a file of statements, or bring a canonical export back; see Bulk.load."""
-        return self._bulk.load(tenant, ask, progress)
-
-    def export(self, tenant: str, form: str = "jsonl", user: str | None = None, *, versions: bool = False) -> Iterator[str]:
-        """A tenant or user as JSON lines, CSV or Cypher; see Bulk.export."""
-        return self._bulk.export(tenant, form, user, versions=versions)
-
-    # --- review cases and proofs
-
-    def reviews(self, scope: Scope, state: str | None = None, *, limit: int = 20, cursor: str | None = None) -> ReviewPage:
-        """A page of the tenant's review cases; see Reviewing.page."""
-        return self._reviewing.page(scope, state, limit, cursor)
-
-    def review(self, scope: Scope, case_id: str) -> ReviewCase:
-        """Both sides of a case with their evidence; see Reviewing.case."""
-        return self._reviewing.case(scope, case_id)
-
-    def decide_review(self, scope: Scope, case_id: str, decision: str, note: str | None = None) -> ReviewDecided:
-        """approve, reject or keep_both; see Reviewing.decide."""
-        return self._reviewing.decide(scope, case_id, decision, note)
-
-    def start_proof(self, scope: Scope, mid: str) -> Proof:
-        """Begin two proofs of a pending change, or of the value held; a code goes out. See Proving.start."""
-        return self.proving.start(scope, mid)
-
-    def submit_code(self, scope: Scope, case_id: str, code: str) -> Proof:
-        """Factor one: the code that was sent."""
-        return self.proving.submit_code(scope, case_id, code)
-
-    def submit_totp(self, scope: Scope, case_id: str, code: str) -> Proof:
-        """Factor two: a code of the authenticator."""
-        return self.proving.submit_totp(scope, case_id, code)
-
-    def submit_approval(self, scope: Scope, case_id: str, signature: bytes) -> Proof:
-        """Factor two: a device's signature over proofs.approval_message."""
-        return self.proving.submit_approval(scope, case_id, signature)
-
-    def enrol_totp(self, scope: Scope) -> TotpEnrolled:
-        """A new authenticator secret, shown this once."""
-        return self.proving.enrol_totp(scope)
-
-    def enrol_device(self, scope: Scope, public_key: bytes) -> DeviceEnrolled:
-        """A device that may approve changes."""
-        return self.proving.enrol_device(scope, public_key)
 
     # --- service
 
@@ -443,7 +206,8 @@ class Graphmem:
         It is no erasure of a person: no certificate is made and no key is destroyed.
         """
         # memories first: with them gone no user or concept is dense, and no batch of the rest is large
-        gone = [self.neo4j.implicit(name, {"tenant_id": tenant, "batch": WIPE_BATCH}) for name in ("wipe_memories", "wipe_tenant")]
+        names = ("wipe_strays", "wipe_memories", "wipe_tenant")
+        gone = [self.neo4j.implicit(name, {"tenant_id": tenant, "batch": WIPE_BATCH}) for name in names]
         self.room.forget_tenant(tenant)
         self._vault.remove(tenant)
         for shape in [s for s in self._shapes if s[0] == tenant]:
@@ -466,6 +230,16 @@ class Graphmem:
         return migrations.apply(self.neo4j, progress)
 
     # --- inside
+
+    def _explain(self, seeing: Seeing) -> None:
+        graph = Neo4jRelations(self.neo4j)
+        self._relations = Relations(self.room, graph, self.reader, self._reading, partial(likeness, self.ontology, seeing))
+        self._cohorts = Cohorts(self.room, graph)
+        history = Neo4jHistory(self.neo4j)
+        self._timelines = Timelines(self.room, self.reader, history)
+        self.exploring = Exploring(self._reading, history, Neo4jPage(self.neo4j), self._after.flush)
+        watch = Neo4jWatch(self.neo4j)
+        self.watching, self.people = Watching(watch), People(self._reading, watch)
 
     def _pseudonym(self, scope: Scope) -> str:
         return keys.pseudonym(keys.tenant_key(self._master, scope.tenant), scope.user)

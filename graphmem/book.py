@@ -180,8 +180,12 @@ class Book:
         return self._ledger
 
     def put(self, row: Row) -> None:
+        before = self.rows.get(row.mid)
         self.rows[row.mid] = row
-        self._ledger = None
+        if before is not None and (before.slot, before.thing) != (row.slot, row.thing):
+            self._ledger = None
+        elif self._ledger is not None:
+            self._ledger.put(row, before)
 
     def told(self, slot: str, t: Ms) -> Row | None:
         """What the slot tells at t by its standing rows: an inset ends nothing, so nothing is judged by one."""
@@ -211,7 +215,7 @@ class Book:
 
     def create(self, row: Row, supersedes: str | None = None) -> Row:
         self.tops[row.slot] = row.version
-        self.put(replace(row, prev_mid=supersedes))
+        self.put(row if row.prev_mid == supersedes else replace(row, prev_mid=supersedes))
         self.created.append(row.mid)
         if supersedes is not None:
             self.links.append((row.mid, supersedes))

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
+from graphmem.adminfiles import write_files
+from graphmem.adopting import AdoptAsk, Adopted, Adopting, Strays, Tools
 from graphmem.errors import InvalidInputError
 from graphmem.exporting import Listed, Transfer, canonical, people, script, table
 from graphmem.importing.batch import Hand
@@ -22,6 +24,8 @@ from graphmem.room import Room, check_zone
 from graphmem.scope import Scope, TenantScope, check_user_id
 from graphmem.telling import Teller
 from graphmem.validity import Ledger
+
+ADOPT = "adopt"
 
 FORMATS = ("jsonl", "csv", "cypher")
 
@@ -54,6 +58,7 @@ class Doors:
     reader: MemoryReader
     keeper: Keeper
     transfer: Transfer
+    strays: Strays
     refill: Callable[[str], int] = field(default=lambda tenant: 0)
 
 
@@ -94,6 +99,15 @@ class Bulk:
             self._d.refill(tenant)
         return Imported(done.memories, done.users, {"restored": done.memories}, 0, 0, done.seconds, dry_run=ask.dry_run)
 
+    def adopt(self, tenant: str, ask: AdoptAsk, progress: Progress | None = None) -> Adopted:
+        """Make memories of what was written past the service; see adopting.Adopting."""
+        TenantScope(tenant, ADOPT)
+        if ask.user is not None:
+            check_user_id(ask.user)
+        check_zone(ask.zone)
+        hand = Hand(self._d.room, self._d.writer, self._d.keeper, tenant, principal=ADOPT, route=ADOPT)
+        return Adopting(Tools(hand, self._d.strays, self._d.transfer.keys), ask, progress).run()
+
     def export(self, tenant: str, form: str = "jsonl", user: str | None = None, *, versions: bool = False) -> Iterator[str]:
         """The text of a tenant or user, piece by piece. csv: what is told now, or with `versions` every row."""
         TenantScope(tenant, "export")
@@ -105,6 +119,11 @@ class Bulk:
             return script(self._d.transfer, tenant, user)
         arity: Mapping[str, str] = {str(k["key"]): str(k["arity"]) for k in self._d.transfer.keys(tenant)}
         return table(self._memories(tenant, user, versions=versions), arity)
+
+    def export_files(self, tenant: str, folder: Path, user: str | None = None) -> dict[str, int]:
+        """CSV files for `neo4j-admin database import`; see adminfiles.write_files."""
+        TenantScope(tenant, "export")
+        return write_files(self._d.transfer, tenant, folder, user)
 
     def _memories(self, tenant: str, user: str | None, *, versions: bool) -> Iterator[Listed]:
         for person in people(self._d.transfer, tenant, user):

@@ -162,11 +162,10 @@ def _expanded(sp: Spoken, book: Book, at: Ms) -> list[Statement]:
     s = sp.statement
     if sp.rule.arity not in ("many", "pole"):
         return [s]
-    told = [r for r in book.told_of_key(s.key, s.subject, at) if r.polarity == "+"]
     if s.is_end and not s.ckey:
-        return [_end_of(s, row) for row in told] or [s]
+        return [_end_of(s, row) for row in _affirmed(s, book, at)] or [s]
     if s.whole_key and s.polarity == "-" and (s.grounds is not None or sp.trust.vouched or not sp.rule.safety):
-        return [*(replace(s, value=row.value, ckey=row.ckey, whole_key=False) for row in told), s]
+        return [*(replace(s, value=row.value, ckey=row.ckey, whole_key=False) for row in _affirmed(s, book, at)), s]
     if s.polarity == "-" or s.is_end:
         return [s]
     # "no allergies" does not outlive the first one that is affirmed
@@ -174,9 +173,14 @@ def _expanded(sp: Spoken, book: Book, at: Ms) -> list[Statement]:
     affirms = none is not None and not s.hedged and s.ends_at is None
     before = [replace(_end_of(s, none), value=None, ckey="", slip=False, claims=False)] if none is not None and affirms else []
     if s.replaces or s.old:
-        given = [r for r in told if r.ckey == s.old] if s.old else [r for r in told if r.ckey != s.ckey]
+        given = [r for r in _affirmed(s, book, at) if (r.ckey == s.old if s.old else r.ckey != s.ckey)]
         before += [_end_of(s, given[0])] if len(given) == 1 else []
     return [*before, s]
+
+
+def _affirmed(s: Statement, book: Book, at: Ms) -> list[Row]:
+    """What the key of a statement affirms at a time; it looks at every slot of the key."""
+    return [r for r in book.told_of_key(s.key, s.subject, at) if r.polarity == "+"]
 
 
 def _end_of(s: Statement, row: Row) -> Statement:

@@ -15,6 +15,9 @@ from graphmem.writing import Snapshot
 MOST = 1000
 """Breaks that are listed; the count goes on."""
 
+STRAY = "written_past_the_service"
+"""An edge or a memory that lacks an id, a slot, a version or a time of recording: `graphmem adopt` makes a memory of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Break:
@@ -48,6 +51,10 @@ class Graph(Protocol):
 
     def broken(self, tenant: str, limit: int) -> list[tuple[str, str]]: ...
 
+    def strays(self, tenant: str, limit: int) -> list[tuple[str, str]]:
+        """(element, whose) of what was written past the service."""
+        ...
+
 
 class Projected(Protocol):
     """What must stand in the index."""
@@ -66,6 +73,7 @@ class Checker:
     def check(self, tenant: str, waiting: int, progress: Callable[[int], None] | None = None) -> CheckReport:
         """Prove the invariants of one tenant. `waiting`: outbox records that are still to be projected (their refs may differ)."""
         found = [Break(kind, tenant, ref, kind.replace("_", " ")) for ref, kind in self._graph.broken(tenant, MOST)]
+        found += [Break(STRAY, tenant, ref, f"of {whose}: `graphmem adopt`") for ref, whose in self._graph.strays(tenant, MOST)]
         users = memories = 0
         for user, snapshot in self._graph.snapshots(tenant):
             users += 1

@@ -9,9 +9,26 @@ from typing import Annotated
 import typer
 
 from graphmem import __version__
-from graphmem.commands import care, doctor, explain, lexicon, lifetimes, reads, review, server, transfer, writes
+from graphmem.commands import (
+    browser,
+    care,
+    completion,
+    doctor,
+    explain,
+    lexicon,
+    lifetimes,
+    people,
+    proof,
+    reads,
+    review,
+    server,
+    transfer,
+    writes,
+)
+from graphmem.commands.faults import Program
 
 app = typer.Typer(
+    cls=Program,
     name="graphmem",
     help="User memory of AI agents, kept as a graph in Neo4j. Data goes to stdout, talk to stderr. "
     "Exit codes: 0 ok, 1 unexpected, 2 usage, 3 a check failed, 5 store unreachable, 6 refused, 7 not found.",
@@ -33,7 +50,7 @@ def root(version: Annotated[bool, typer.Option("--version", callback=_version, i
     """Options of the program itself."""
 
 
-for commands in (server, doctor, writes, lifetimes, reads, explain, review, lexicon, transfer, care):
+for commands in (server, doctor, writes, lifetimes, reads, people, explain, review, proof, lexicon, transfer, care, browser, completion):
     commands.add_to(app)
 
 

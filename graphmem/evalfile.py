@@ -53,7 +53,7 @@ class _Line(BaseModel):
 class Label(_Line):
     """Kind 1: one utterance and what it should be heard as. `predicate_any` and `value_any` are accepted besides the first ones.
 
-    Without a value any is right.
+    Without a value any is right. `family` names the construction, where the file says it.
     """
 
     id: str
@@ -61,6 +61,7 @@ class Label(_Line):
     text: str = Field(min_length=1)
     memory_type: MemoryType
     domain: str = ""
+    family: str = ""
     predicate: str = ""
     predicate_any: tuple[str, ...] = ()
     value: str = ""

@@ -13,6 +13,7 @@ from graphmem.ids import uuid7
 from graphmem.memory import Kind, Statement, Verdict
 from graphmem.ports import MemoryReader, MemoryWriter, Operation
 from graphmem.remember import whole
+from graphmem.repeating import done_before, operation_of
 from graphmem.room import Room, check_id
 from graphmem.scope import Scope
 from graphmem.slot import operation_id
@@ -32,9 +33,14 @@ class Forgetting:
     def __init__(self, room: Room, writer: MemoryWriter, reader: MemoryReader, drop_archive: Callable[[Scope], None]) -> None:
         self._room, self._writer, self._reader, self._drop_archive = room, writer, reader, drop_archive
 
-    def forget(self, scope: Scope, mid: str, *, if_match: str | None = None) -> tuple[str, ...]:
-        """Unreadable at once on every path, with the pending one it was confirmed from; no older value comes back. Twice: not found."""
+    def forget(self, scope: Scope, mid: str, *, if_match: str | None = None, key: str | None = None) -> tuple[str, ...]:
+        """Unreadable at once on every path, with the pending one it was confirmed from; no older value comes back.
+
+        Twice: not found, but for the caller's own key, which makes the second time the same operation.
+        """
         check_id(mid, "mid")
+        if key is not None and done_before(self._writer, scope, operation_of(scope, "forget", mid, key, mid)) is not None:
+            return (mid,)
         snapshot = self._reader.slot_of(scope, mid)
         rows = {} if snapshot is None else {r.mid: r for r in (*snapshot.rows, *(p.row for p in snapshot.pendings))}
         row = rows.get(mid)
@@ -42,7 +48,7 @@ class Forgetting:
             raise NotFoundError("no memory of that id")
         check_match(row, if_match)
         mids = (mid, *_confirmed_from(row, snapshot))
-        operation = Operation(operation_id(scope, "forget", f"{mid}\x1f{etag_of(row)}"), mid, "forget", scope.principal)
+        operation = operation_of(scope, "forget", mid, key, f"{mid}\x1f{etag_of(row)}")
         origin = Origin(f"op:{operation.op}", "user_stated", mid, scope.principal, scope.domain, "UTC")
 
         def decide(known: Known) -> Changes:

@@ -149,7 +149,7 @@ class _Build:
     def _own(self, concept: Concept, row: Row) -> Concept:
         """Claim every surface for the concept; a surface said twice by one concept is kept once."""
         extra: list[str] = []
-        seen = {folded(concept.zh), folded(concept.en)}
+        seen: set[str] = set()
         for name in concept.names:
             key = folded(name)
             other = self.owner.setdefault((concept.type, key), concept.cid)
@@ -158,7 +158,8 @@ class _Build:
             if key not in seen:
                 seen.add(key)
                 extra.append(name)
-        return replace(concept, aliases=tuple(extra))
+        aliases = tuple(name for name in extra if name not in (concept.zh, concept.en))
+        return concept if aliases == concept.aliases else replace(concept, aliases=aliases)
 
     def lexicon(self) -> Lexicon:
         found: dict[str, list[Concept]] = {}

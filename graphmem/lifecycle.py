@@ -15,6 +15,7 @@ from graphmem.memory import Kind, Statement, Verdict
 from graphmem.ports import MemoryReader, MemoryWriter, Operation
 from graphmem.purge import gone, purge_of
 from graphmem.remember import whole
+from graphmem.repeating import Route, done_before, operation_of
 from graphmem.room import Room, check_id
 from graphmem.scope import Scope
 from graphmem.slot import operation_id
@@ -67,11 +68,13 @@ class Lifecycle:
 
     # --- one memory
 
-    def retract(self, scope: Scope, mid: str) -> Memory:
+    def retract(self, scope: Scope, mid: str, *, key: str | None = None) -> Memory:
         """It was never so: the row before it counts again (what it had overruled does not). Proven keys need a reviewer: 403."""
+        if (told := self._told_again(scope, "retract", mid, key)) is not None:
+            return told
         row = self._row(scope, mid)
-        key = self._room.ontology.get(row.key)
-        if key is not None and (key.policy != "versioned" or key.safety) and "review" not in scope.rights:
+        known = self._room.ontology.get(row.key)
+        if known is not None and (known.policy != "versioned" or known.safety) and "review" not in scope.rights:
             hint = "ask for a review, or forget it"
             raise RefusedError("this key changes only by proof or review", code="verification_required", hint=hint)
 
@@ -82,10 +85,12 @@ class Lifecycle:
                 raise NotFoundError("no memory of that id")
             return replace(held, retracted_at=now)
 
-        return self._change(scope, row, "retract", act, Changes("", self._origin(scope, row, "retract")))
+        return self._change(scope, row, self._operation(scope, "retract", row, key), act, Changes("", self._origin(scope, row, "retract")))
 
-    def undelete(self, scope: Scope, mid: str) -> Memory:
+    def undelete(self, scope: Scope, mid: str, *, key: str | None = None) -> Memory:
         """Bring a forgotten memory back within 72 h: the same row and version, current only if nothing newer holds the slot."""
+        if (told := self._told_again(scope, "undelete", mid, key)) is not None:
+            return told
         row = self._row(scope, mid, forgotten=True)
 
         def act(held: Row, now: Ms) -> Row:
@@ -93,7 +98,8 @@ class Lifecycle:
                 raise NotFoundError("no forgotten memory of that id that could still be brought back")
             return replace(held, tombstoned_at=None)
 
-        return self._change(scope, row, "undelete", act, Changes("", self._origin(scope, row, "undelete"), restored=(mid,)))
+        changes = Changes("", self._origin(scope, row, "undelete"), restored=(mid,))
+        return self._change(scope, row, self._operation(scope, "undelete", row, key), act, changes)
 
     def _row(self, scope: Scope, mid: str, *, forgotten: bool = False) -> Row:
         check_id(mid, "mid")
@@ -109,10 +115,17 @@ class Lifecycle:
     def _origin(self, scope: Scope, row: Row, route: str) -> Origin:
         return Origin(f"op:{operation_id(scope, route, row.mid)}", "user_stated", row.mid, scope.principal, scope.domain, "UTC")
 
-    def _change(self, scope: Scope, row: Row, route: str, act: Callable[[Row, Ms], Row], changes: Changes) -> Memory:
-        key = f"{row.mid}\x1f{row.more.get('rowrev') or 0}"
-        operation = Operation(operation_id(scope, route, key), row.mid, route, scope.principal)
+    def _operation(self, scope: Scope, route: Route, row: Row, key: str | None) -> Operation:
+        return operation_of(scope, route, row.mid, key, f"{row.mid}\x1f{row.more.get('rowrev') or 0}")
 
+    def _told_again(self, scope: Scope, route: Route, mid: str, key: str | None) -> Memory | None:
+        """The memory as it is now, when the caller's key has done this before."""
+        check_id(mid, "mid")
+        if key is None or done_before(self._writer, scope, operation_of(scope, route, mid, key, mid)) is None:
+            return None
+        return self._as_now(scope, mid)
+
+    def _change(self, scope: Scope, row: Row, operation: Operation, act: Callable[[Row, Ms], Row], changes: Changes) -> Memory:
         def decide(known: Known) -> Changes:
             book = book_of(known, iter(()))
             if row.version:
@@ -121,18 +134,24 @@ class Lifecycle:
                 book.put(act(book.rows[row.mid], known.now))
             else:  # a decided pending memory is in no slot's order: only its mark changes
                 act(row, known.now)
-            decided = [Decided(_statement(row), Judgement(Verdict.RETRACT if route == "retract" else Verdict.NEW, row.mid))]
+            decided = [Decided(_statement(row), Judgement(Verdict.RETRACT if operation.route == "retract" else Verdict.NEW, row.mid))]
             return self._room.close(known, book, decided, changes, {}, "en")
 
         # done before by a parallel double click: the same answer
         self._writer.write(scope, operation, whole(row), decide)
         self._room.forget_sessions(scope)
-        snapshot = self._reader.slot_of(scope, row.mid)
+        return self._as_now(scope, row.mid)
+
+    def _as_now(self, scope: Scope, mid: str) -> Memory:
+        snapshot = self._reader.slot_of(scope, mid)
         if snapshot is None:
             raise NotFoundError("no memory of that id")
         teller = Teller(self._room.ontology, Ledger(snapshot.rows), snapshot.now, snapshot.now)
-        found = [teller.memory(r) for r in snapshot.rows if r.mid == row.mid]
-        return (found or [teller.pending(p) for p in snapshot.pendings if p.row.mid == row.mid])[0]
+        found = [teller.memory(r) for r in snapshot.rows if r.mid == mid and r.tombstoned_at is None]
+        found += [teller.pending(p) for p in snapshot.pendings if p.row.mid == mid and p.row.tombstoned_at is None]
+        if not found:
+            raise NotFoundError("no memory of that id")
+        return found[0]
 
     # --- the sweep
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -51,8 +52,16 @@ def settings(profile: Profile, bolt_port: int, http_port: int, extra: Mapping[st
     return "".join(f"{name}={value}\n" for name, value in {**lines, **extra}.items())
 
 
-def command(java: Java, profile: Profile, lib: Path, home: Path) -> list[str]:
-    """The command line that runs Neo4j Community in the foreground, with its data in `home`."""
+def command(java: Java, profile: Profile, lib: Path, home: Path, pages: Path | None = None) -> list[str]:
+    """The command line that runs Neo4j Community in the foreground, with its data in `home`; `pages` comes first on the class path."""
     native = ("--enable-native-access=ALL-UNNAMED",) if java.release >= 21 else ()
     server = ("org.neo4j.server.CommunityEntryPoint", f"--home-dir={home}", f"--config-dir={home / 'conf'}", "--console-mode")
-    return [str(java.program), *_FLAGS[profile], *_ALWAYS, *native, "-cp", f"{lib}/*", *server]
+    return [
+        str(java.program),
+        *_FLAGS[profile],
+        *_ALWAYS,
+        *native,
+        "-cp",
+        os.pathsep.join([*([str(pages)] if pages else []), f"{lib}/*"]),
+        *server,
+    ]

@@ -19,7 +19,7 @@ from typing import Literal
 import platformdirs
 from filelock import FileLock, Timeout
 
-from graphmem import jars, process
+from graphmem import browserhost, jars, process
 from graphmem.errors import ConfigurationError, GraphmemError, UnavailableError
 from graphmem.java import find_java
 from graphmem.localconf import Profile, command, settings
@@ -61,12 +61,13 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """One wish to start: Neo4j's folder, the command line, and what neo4j.conf says beside the ports."""
+    """One wish to start: Neo4j's folder, the command line, what neo4j.conf says beside the ports, and (by HTTP port) for Browser."""
 
     folder: Path
     run: list[str]
     profile: Profile
     extra: Mapping[str, str]
+    kit: Callable[[int], Mapping[str, str]]
 
 
 def data_home(home: Path | str | None = None) -> Path:
@@ -94,7 +95,9 @@ def up(
         state = read_state(folder)
         if state is None or not _found(folder, state, probe):
             java, lib = find_java(), jars.neo4j_jars(progress)
-            wish = _Start(folder, command(java, profile, lib, folder), profile, extra_conf or {})
+            pages = browserhost.pages(lib)
+            kit = browserhost.conf if pages else lambda http_port: {}
+            wish = _Start(folder, command(java, profile, lib, folder, pages), profile, extra_conf or {}, kit)
             state = _start(wish, probe, (state.bolt, state.http) if state else (0, 0))
         return _server(folder, state)
 
@@ -178,7 +181,7 @@ def _start(wish: _Start, probe: Probe, ports: tuple[int, ...]) -> State:
 def _spawn(wish: _Start, bolt: int, http: int) -> State:
     """Runs the server in a session of its own (Ctrl-C here does not reach it) and notes it at once."""
     folder = wish.folder
-    write_private(folder / "conf" / "neo4j.conf", settings(wish.profile, bolt, http, wish.extra))
+    write_private(folder / "conf" / "neo4j.conf", settings(wish.profile, bolt, http, {**wish.kit(http), **wish.extra}))
     with (folder / "console.log").open("ab") as log:
         child = subprocess.Popen(wish.run, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
     state = State(child.pid, process.started_at(child.pid) or "", bolt, http)

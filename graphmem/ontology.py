@@ -87,7 +87,7 @@ class Ontology:
         """The key; NotFoundError when no pack has it."""
         found = self.by_name.get(name)
         if found is None:
-            raise NotFoundError(f"the ontology has no key {name!r}", hint="add it in a pack: docs/packs.md")
+            raise NotFoundError(f"the ontology has no key {name!r}", hint="add it in a pack: docs/how-to/packs.md")
         return found
 
 

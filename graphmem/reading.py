@@ -6,6 +6,7 @@ import base64
 import binascii
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from graphmem.answers import Latest, Memory, MemoryFilter, Page
@@ -51,6 +52,15 @@ class Reading:
         where = MemoryFilter(as_of=as_of, known_at=known_at)
         teller, pendings, _ = self._view(scope, where)
         return self._listed(teller, pendings, where)
+
+    def all_shown(self, scope: Scope) -> list[Memory]:
+        """Every memory of the user with its status now, past and pending ones too; forgotten ones and ends are left out."""
+        teller, pendings, _ = self.view(scope, None, None)
+        kept = [p for p in pendings if p.row.tombstoned_at is None]
+        waiting = [(p, teller.pending(p)) for p in kept]
+        life = self._room.limits.pending_life
+        lapsed = [replace(m, status=Status.EXPIRED) if p.open() and not shown(p, teller.t, teller.k, life) else m for p, m in waiting]
+        return [teller.memory(r) for r in teller.ledger.rows if visible(r, teller.k)] + lapsed
 
     def latest(self, scope: Scope, key: str, subject: str | None, as_of: datetime | None, known_at: datetime | None) -> Latest:
         """What is told of a key (of everybody, or of one subject), newest first."""

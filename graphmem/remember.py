@@ -17,13 +17,14 @@ from graphmem.ids import many, uuid7
 from graphmem.memory import MILLISECOND, Kind, Provenance, SourceKind, Statement, Verdict, to_ms, utc
 from graphmem.ontology import LIFETIME
 from graphmem.ports import MemoryReader, MemoryWriter, Operation
+from graphmem.repeating import done_before, operation_of
 from graphmem.review import case_for
-from graphmem.room import Room, check_characters, check_key, check_metadata, check_source, check_time, check_zone
+from graphmem.room import Room, check_characters, check_id, check_key, check_metadata, check_source, check_time, check_zone
 from graphmem.scope import Scope
 from graphmem.slot import operation_id
 from graphmem.telling import Teller, with_origin
 from graphmem.validity import Ledger, Pending, Row
-from graphmem.writing import Changes, Decided, Known, Origin, Written, book_of
+from graphmem.writing import Changes, Decided, Done, Known, Origin, Written, book_of
 
 VALUE_MAX = 10_000
 """Characters of a value."""
@@ -168,7 +169,9 @@ class Keeper:
         return Remembered(last.verdict, teller.memory(row), last.supersedes, False, written.rev, reason=last.reason)
 
     def again(self, scope: Scope, written: Written) -> Remembered:
-        done = written.before
+        return self._done(scope, written.before)
+
+    def _done(self, scope: Scope, done: Done) -> Remembered:
         mid, verdict, supersedes, reason = json.loads(done.outcome)["verdicts"][-1]
         memory = None if mid is None else self.as_now(scope, mid)
         return Remembered(Verdict(verdict), memory, supersedes, True, done.rev, reason=reason)
@@ -186,8 +189,12 @@ class Keeper:
 
     # --- decisions
 
-    def confirm(self, scope: Scope, mid: str) -> Remembered:
-        """The user's own yes to a pending memory: a new version from the later of now and its stated start. Single use."""
+    def confirm(self, scope: Scope, mid: str, *, key: str | None = None) -> Remembered:
+        """The user's own yes to a pending memory: a new version from the later of now and its stated start. Single use, but for its key."""
+        check_id(mid, "mid")
+        operation = operation_of(scope, "confirm", mid, key, mid)
+        if key is not None and (done := done_before(self._writer, scope, operation)) is not None:
+            return self._done(scope, done)
         found = self._pending(scope, mid)
         if found.reason in ("dual", "review", "denial"):
             raise RefusedError(
@@ -197,18 +204,24 @@ class Keeper:
         def act(book: Book, pending: Pending) -> Judgement:
             return confirmed(self._case(scope, book, pending), book, pending, book.now)
 
-        written, book, decided, origin = self._decide(scope, found, "confirm", act)
+        written, book, decided, origin = self._decide(scope, found, operation, act)
         return self.remembered(written, book, decided, origin)
 
-    def reject(self, scope: Scope, mid: str) -> Memory:
-        """The user's own no to a pending memory. Single use."""
+    def reject(self, scope: Scope, mid: str, *, key: str | None = None) -> Memory:
+        """The user's own no to a pending memory. Single use, but for its key."""
+        check_id(mid, "mid")
+        operation = operation_of(scope, "reject", mid, key, mid)
+        if key is not None and done_before(self._writer, scope, operation) is not None:
+            if (memory := self.as_now(scope, mid)) is None:
+                raise NotFoundError("no pending memory of that id")
+            return memory
         found = self._pending(scope, mid)
 
         def act(book: Book, pending: Pending) -> Judgement:
             book.decide(pending, "rejected", book.now)
-            return Judgement(Verdict.REFUSED, reason="rejected")
+            return Judgement(Verdict.REFUSED, mid, reason="rejected")
 
-        _, book, _, _ = self._decide(scope, found, "reject", act)
+        _, book, _, _ = self._decide(scope, found, operation, act)
         return Teller(self._room.ontology, Ledger(book.rows.values()), book.now, book.now).pending(book.pendings[mid])
 
     def _pending(self, scope: Scope, mid: str) -> Pending:
@@ -233,10 +246,9 @@ class Keeper:
         return Case(statement, rule, Trust(), self._room.limits, row.slot, row.thing, book.now, start, row.ends_at, book.now, book.now)
 
     def _decide(
-        self, scope: Scope, found: Pending, route: str, act: Callable[[Book, Pending], Judgement]
+        self, scope: Scope, found: Pending, operation: Operation, act: Callable[[Book, Pending], Judgement]
     ) -> tuple[Written, Book, list[Decided], Origin]:
         row = found.row
-        operation = Operation(operation_id(scope, route, row.mid), row.mid, route, scope.principal)
         origin = Origin(
             f"op:{operation.op}", SourceKind.USER_STATED.value, row.mid, scope.principal, scope.domain, str(row.more.get("zone", "UTC"))
         )

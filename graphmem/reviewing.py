@@ -233,14 +233,14 @@ class Reviewing:
         if now >= held.due_at or is_overtaken(held.slot_version, known.tops.get(row.slot, 0)):
             outcome = "expired" if now >= held.due_at else "overtaken"
             book.decide(pending, outcome, now)
-            return [Decided(_words(row), Judgement(Verdict.REFUSED, reason=outcome))], outcome
+            return [Decided(_words(row), Judgement(Verdict.REFUSED, row.mid, reason=outcome))], outcome
         told = book.told_of_key(row.key, row.subject, now)
         affirmed = [r for r in told if r.polarity == "+"]
         if order.decision == "keep_both" and not may_keep_both(self._rule(row), row, (r.ckey for r in affirmed)):
             raise InvalidInputError("both can only be kept where they are two concepts of a key that holds many", field="decision")
         if order.decision == "reject" or (order.decision == "keep_both" and row.is_end):
             book.decide(pending, "rejected", now)
-            return [Decided(_words(row), Judgement(Verdict.REFUSED, reason="rejected"))], AFTER[order.decision]
+            return [Decided(_words(row), Judgement(Verdict.REFUSED, row.mid, reason="rejected"))], AFTER[order.decision]
         case = case_to_confirm(row, self._rule(row), trust_of(order.owner.principal, row), self._room.limits, now)
         done = [Decided(case.statement, confirm(case, book, pending, now))]
         for other in affirmed if row.polarity == "-" and row.ckey in ("", ANY) else ():

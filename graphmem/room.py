@@ -22,6 +22,7 @@ from graphmem.marks import Marks
 from graphmem.memory import MILLISECOND, Heard, Provenance, SourceKind, Statement, Text2, Turn, utc
 from graphmem.ontology import Ontology, load_ontology
 from graphmem.pipeline.extract import Extractor
+from graphmem.pipeline.opinion import Encode
 from graphmem.recall.wording import wording
 from graphmem.review import cases_of, within_quota
 from graphmem.scope import Scope
@@ -40,8 +41,9 @@ TURNS = 12
 class Room:
     """Settings and packs, loaded once; thread safe."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    def __init__(self, settings: Settings, encode: Encode | None = None) -> None:
+        """`encode`: the sentence encoder of the second opinion on a clause; None: the rules alone hear."""
+        self.settings, self._encode = settings, encode
         self.ontology: Ontology = load_ontology(settings.packs)
         self.lexicon: Lexicon = load_lexicon(settings.packs)
         self.events: Events = load_events(self.ontology, settings.packs)
@@ -60,7 +62,7 @@ class Room:
     def extractor(self) -> Extractor:
         with self._lock:
             if self._extractor is None:
-                self._extractor = Extractor(self.ontology, self.lexicon)
+                self._extractor = Extractor(self.ontology, self.lexicon, self._encode)
             return self._extractor
 
     def hear(self, turn: Turn, said_at: datetime, zone: tzinfo, context: Sequence[Turn]) -> Heard:

@@ -37,7 +37,7 @@ class Settings(BaseSettings):
     bge_model: Path | None = None
     """Folder with the weights of bge-m3, fetched by you; nothing is downloaded at run time."""
     packs: tuple[Path, ...] = ()
-    """Packs of your own, read after the built-in ones in this order (docs/packs.md)."""
+    """Packs of your own, read after the built-in ones in this order (docs/how-to/packs.md)."""
     open_keys: bool = True
     """Whether tenants may use keys outside the ontology."""
     zone: str = "UTC"
@@ -74,6 +74,10 @@ class Settings(BaseSettings):
     """How long after its expiry a preference or context stays in the graph before an archive run moves it."""
     graphql_introspection: bool = False
     """Whether GraphQL tells its schema and suggests names: for development; off in production."""
+    rate_user: str = "1200/minute"
+    """Requests that may be sent for one user, as `1200/minute` or `20/second`; empty: no limit. Counted in each process by itself."""
+    rate_tenant: str = "30000/minute"
+    """Requests that one tenant may send, over all its users; empty: no limit."""
     max_text: int = Field(default=100_000, ge=1)
     """Characters of a turn; a longer one is a 413."""
 

@@ -37,9 +37,9 @@ def _short(text: str) -> str:
 
 def folded(text: str) -> str:
     """How open values are compared: NFKC, case folded, one space at most, none beside Han characters."""
-    text = unicodedata.normalize("NFKC", text).casefold()
-    text = re.sub(r"\s+", " ", text).strip()
-    return _SPACE_BY_HAN.sub("", text)
+    text = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    text = " ".join(text.casefold().split())
+    return _SPACE_BY_HAN.sub("", text) if " " in text else text
 
 
 def ckey_of_text(value: str) -> str:

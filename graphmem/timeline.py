@@ -98,11 +98,21 @@ class Timelines:
         teller = Teller(self._room.ontology, Ledger(snapshot.rows), snapshot.now, snapshot.now)
         row = next((r for r in snapshot.rows if r.mid == mid and r.tombstoned_at is None), None)
         if row is not None:
-            return self._why(scope, teller, row)
+            return self._why(teller, row, *self._entries(scope, teller, [row]))
         pending = next((p for p in snapshot.pendings if p.row.mid == mid and p.row.tombstoned_at is None), None)
         if pending is None:
             raise NotFoundError("no memory of that id")
-        return self._why_pending(scope, teller, pending)
+        return self._why_pending(teller, pending, *self._entries(scope, teller, [pending]))
+
+    def whys(self, scope: Scope, mids: Sequence[str]) -> dict[str, Why]:
+        """The same for many memories from two reads, by mid; foreign, unknown and forgotten ones have none."""
+        snapshot, wanted = self._reader.history(scope), set(mids)
+        teller = Teller(self._room.ontology, Ledger(snapshot.rows), snapshot.now, snapshot.now)
+        rows = [r for r in snapshot.rows if r.mid in wanted and r.tombstoned_at is None]
+        waiting = [p for p in snapshot.pendings if p.row.mid in wanted and p.row.tombstoned_at is None]
+        entries = {e.memory.mid: e for e in self._entries(scope, teller, [*rows, *waiting])}
+        found = {p.row.mid: self._why_pending(teller, p, entries[p.row.mid]) for p in waiting}
+        return found | {r.mid: self._why(teller, r, entries[r.mid]) for r in rows}
 
     # --- inside
 
@@ -126,15 +136,13 @@ class Timelines:
             for x in page
         ]
 
-    def _why(self, scope: Scope, teller: Teller, row: Row) -> Why:
-        (found,) = self._entries(scope, teller, [row])
+    def _why(self, teller: Teller, row: Row, found: Entry) -> Why:
         reason, others, policy = because(teller, row), rivals(teller, row), self._policy(row)
         ends = until(teller, row)
         told = Told(found, reason, from_ms(row.valid_from), None if ends is None or ends == OPEN else from_ms(ends), others, policy, None)
         return Why(found, reason == "told", reason, others, policy, None, paragraph(told))
 
-    def _why_pending(self, scope: Scope, teller: Teller, pending: Pending) -> Why:
-        (found,) = self._entries(scope, teller, [pending])
+    def _why_pending(self, teller: Teller, pending: Pending, found: Entry) -> Why:
         row = pending.row
         reason = because_pending(pending, teller.t, teller.k, self._room.limits.pending_life)
         others, policy = rivals(teller, row), self._policy(row)

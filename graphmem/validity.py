@@ -179,12 +179,28 @@ class Ledger:
     """Rows of one user (or a bounded part), grouped once: answers for any (t, k). Values in, values out."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
-        self.rows = tuple(rows)
         self.by_slot: dict[str, list[Row]] = defaultdict(list)
         self.by_thing: dict[str, list[Row]] = defaultdict(list)
-        for row in self.rows:
+        self._rows: tuple[Row, ...] | None = tuple(rows)
+        for row in self._rows:
             self.by_slot[row.slot].append(row)
             self.by_thing[row.thing].append(row)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """All rows, in the order they came; after `put` slot by slot."""
+        if self._rows is None:
+            self._rows = tuple(row for rows in self.by_slot.values() for row in rows)
+        return self._rows
+
+    def put(self, row: Row, before: Row | None) -> None:
+        """Take a new row, or one that stands for `before` (the same slot and thing) from now on."""
+        self._rows = None
+        for group in (self.by_slot[row.slot], self.by_thing[row.thing]):
+            if before is None:
+                group.append(row)
+            else:
+                group[next(i for i, held in enumerate(group) if held is before)] = row
 
     def answer(self, slot: str, t: Ms, k: Ms) -> Row | None:
         return answer(self.by_slot.get(slot, ()), t, k)
@@ -260,7 +276,7 @@ def recached(ledger: Ledger, slots: Iterable[str], now: Ms) -> list[Row]:
     """The rows of these slots with their caches as they must be now (design section 3: caches may be rewritten in place)."""
     fresh = {row.mid: _cached(ledger, row, now) for slot in slots for row in ledger.by_slot.get(slot, ())}
     needed = _needed(ledger, fresh, now)
-    return [replace(row, until=max(row.until, needed.get(row.mid, row.until))) for row in fresh.values()]
+    return [replace(row, until=until) if (until := needed.get(row.mid, row.until)) > row.until else row for row in fresh.values()]
 
 
 def _needed(ledger: Ledger, fresh: Mapping[str, Row], now: Ms) -> dict[str, Ms]:

@@ -164,6 +164,8 @@ class Changes:
     """The proof that this write applies: only from state `both`, only once."""
     purge: Purge | None = None
     moved: Moved | None = None
+    adopted: tuple[tuple[str, str], ...] = ()
+    """(element written past the service, the memory that says it now): the element leaves with this write."""
     returned: tuple[Mapping[str, object], ...] = ()
     """Records of an archive segment that come back."""
 

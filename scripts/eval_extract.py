@@ -27,6 +27,7 @@ from graphmem.memory import Kind, Language, Statement, Status, Turn, from_ms, to
 from graphmem.ontology import Ontology, load_ontology
 from graphmem.pipeline.extract import Extractor
 from graphmem.scope import Scope
+from graphmem.stores.embedding import sentence_encoder
 from graphmem.slot import ckey_of_text, folded
 from graphmem.validity import Ledger, Ms, Row, shown
 
@@ -128,7 +129,7 @@ class Plain:
 
     def __init__(self, ontology: Ontology, lexicon: Lexicon) -> None:
         self.ontology, self.lexicon = ontology, lexicon
-        self.extractor = Extractor(ontology, lexicon)
+        self.extractor = Extractor(ontology, lexicon, sentence_encoder())
 
     def label(self, text: str, lang: Language) -> Sequence[Prediction]:
         return heard_predictions(self.extractor.hear(Turn(text), SAID_AT, ZoneInfo(ZONES[lang])))

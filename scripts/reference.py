@@ -5,6 +5,9 @@ from __future__ import annotations
 import ast
 import json
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import typer.main
@@ -12,7 +15,10 @@ from typer.testing import CliRunner
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from api.errors import TABLE, Problem, Reader
 from graphmem.cli import app
+from graphmem.memory import Text2
+from graphmem.refusals import refusals
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 110
@@ -89,7 +95,71 @@ def _default(value: ast.expr) -> str:
     return f"`{given if isinstance(given, str) else json.dumps(sorted(given) if isinstance(given, set) else given)}`"
 
 
-PAGES = {"docs/reference/cli.md": cli_page, "docs/reference/settings.md": settings_page}
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The fixed words of the page of errors in one language."""
+
+    pick: Callable[[Text2], str]
+    intro: tuple[str, ...]
+    head: tuple[str, str, str]
+    labels: tuple[str, str, str, str]
+
+
+EN = Words(
+    lambda text: text.en,
+    (
+        "# Error codes",
+        "",
+        "[中文](errors.zh-CN.md)",
+        "",
+        "A refusal is a problem of RFC 9457 (`application/problem+json`): `code` names it, `type` leads to `/errors/{code}` of the",
+        "service, which says what stands here; `title`, `detail` and `hint` are in Chinese or English by `Accept-Language`. GraphQL",
+        "tells the same codes in `extensions.code` and `userErrors`, the command line in brackets after the cause. Made from",
+        "`graphmem/packs/errors.yaml` by `scripts/reference.py`; do not edit.",
+    ),
+    ("code", "HTTP", "what it is"),
+    ("**When.**", "**What to do.**", "**Example.**", "HTTP status"),
+)
+ZH = Words(
+    lambda text: text.zh,
+    (
+        "# 错误码",
+        "",
+        "[English](errors.md)",
+        "",
+        "每次拒绝都是 RFC 9457 的问题描述（`application/problem+json`）：`code` 是错误码，`type` 指向服务的 `/errors/{code}`，",
+        "内容与本页相同；`title`、`detail` 和 `hint` 按 `Accept-Language` 用中文或英文。GraphQL 在 `extensions.code` 和",
+        "`userErrors` 中给出同样的码，命令行在原因之后的方括号里给出。由 `scripts/reference.py` 从",
+        "`graphmem/packs/errors.yaml` 生成，请勿手工修改。",
+    ),
+    ("错误码", "HTTP", "含义"),
+    ("**何时。**", "**怎么办。**", "**例子。**", "HTTP 状态"),
+)
+
+
+def errors_page(words: Words) -> str:
+    """docs/reference/errors.md: a section a code, its anchor the code itself."""
+    known = [(text, TABLE[text.of].status) for text in refusals().values()]
+    lines = [*words.intro, "", f"| {' | '.join(words.head)} |", "| --- | --- | --- |"]
+    lines += [f"| [`{text.code}`](#{text.code}) | {status} | {words.pick(text.title)} |" for text, status in known]
+    for text, status in known:
+        told = Problem(text.code, text.code, status, text.title.en, text.example, hint=text.do.en)
+        body = told.body(Reader("/v1/me/…", "…", "zh" if words is ZH else "en"))
+        shown = json.dumps(
+            {name: body[name] for name in ("type", "title", "status", "detail", "code", "hint")}, ensure_ascii=False, indent=1
+        )
+        when, do, example, label = words.labels
+        lines += ["", f"## {text.code}", "", f"{words.pick(text.title)} · {label} {status}", ""]
+        lines += [f"{when} {words.pick(text.when)}", "", f"{do} {words.pick(text.do)}", "", example, "", "```json", shown, "```"]
+    return "\n".join([*lines, ""])
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "docs/reference/cli.md": cli_page,
+    "docs/reference/settings.md": settings_page,
+    "docs/reference/errors.md": partial(errors_page, EN),
+    "docs/reference/errors.zh-CN.md": partial(errors_page, ZH),
+}
 
 
 def main() -> int:

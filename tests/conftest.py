@@ -96,7 +96,7 @@ def new_tenant() -> str:
 
 
 def settings_for(server: Neo4jServer, home: Path) -> Settings:
-    """The small set-up of the tests: the given server, one embedder, short leases."""
+    """The small set-up of the tests: the given server, one embedder, short leases, no limits of requests."""
     return Settings(
         home=home,
         neo4j_uri=server.uri,
@@ -104,4 +104,6 @@ def settings_for(server: Neo4jServer, home: Path) -> Settings:
         neo4j_password=SecretStr(server.password),
         embedders=("use",),
         lease_seconds=1,
+        rate_user="",
+        rate_tenant="",
     )

@@ -49,7 +49,7 @@ class Terminal:
 
     def run(self, *arguments: str, **env: str) -> Answer:
         """A command as it is given."""
-        done = CliRunner().invoke(app, list(arguments), env={**self.env, **env})
+        done = CliRunner().invoke(app, list(arguments), env={"LC_ALL": "C.UTF-8", **self.env, **env})
         return Answer(done.exit_code, done.stdout, done.stderr)
 
     def mine(self, *arguments: str, user: str | None = None) -> Answer:

@@ -10,12 +10,11 @@ import typer
 from graphmem.commands.frame import (
     DEFAULT_TENANT,
     Exit,
+    Out,
     Output,
-    OutputOption,
     TenantOption,
     bring_up,
     command,
-    emit,
     graphmem,
     index_free,
     say,
@@ -49,24 +48,24 @@ def add_to(app: typer.Typer) -> None:
 # --- migrations
 
 
-def migrate_status(output: OutputOption = Output.TABLE) -> None:
+def migrate_status(out: Out) -> None:
     """Every migration with its state: applied, waiting, drifted, unknown. Exit code 3 unless all are applied."""
     found = _migrations()
-    emit(output, found, found, ("version", "name", "state"), _migration_cells)
+    out(found, found, ("version", "name", "state"), _migration_cells)
     if any(m.state != "applied" for m in found):
         raise typer.Exit(Exit.CHECK_FAILED)
 
 
-def migrate_plan(output: OutputOption = Output.TABLE) -> None:
+def migrate_plan(out: Out) -> None:
     """The statements that apply would run."""
     found = [m for m in _migrations() if m.state == "waiting"]
     rows = [{"version": m.version, "name": m.name, "statement": statement} for m in found for statement in m.statements]
-    emit(output, found, rows, ("version", "name", "statement"), lambda row: [str(value) for value in row.values()])
+    out(found, rows, ("version", "name", "statement"), lambda row: [str(value) for value in row.values()])
     if not rows:
         say("nothing waits")
 
 
-def migrate_apply(output: OutputOption = Output.TABLE) -> None:
+def migrate_apply(out: Out) -> None:
     """Run what waits, in order."""
     from graphmem.app import migration_apply
 
@@ -76,7 +75,7 @@ def migrate_apply(output: OutputOption = Output.TABLE) -> None:
     ran = migration_apply(chosen, lambda m: say(f"ran V{m.version:04d} {m.name}"))
     done = {m.version for m in ran}
     found = [m for m in _migrations() if m.version in done]
-    emit(output, found, found, ("version", "name", "state"), _migration_cells)
+    out(found, found, ("version", "name", "state"), _migration_cells)
     if not found:
         say("nothing waited")
 
@@ -108,7 +107,8 @@ def reindex(tenant: TenantOption = DEFAULT_TENANT) -> None:
 
 def check(
     tenant: Annotated[str | None, typer.Option("--tenant", help="Only this tenant (default: all).")] = None,
-    output: OutputOption = Output.TABLE,
+    *,
+    out: Out,
 ) -> None:
     """Prove the invariants of the graph and compare it with the index, both ways. Exit code 3 when something differs."""
     with graphmem() as g:
@@ -117,7 +117,7 @@ def check(
         g.drain()
         reports = g.check(tenant, lambda users: say(f"{users} users"))
     breaks = [found for report in reports for found in report.breaks]
-    emit(output, reports, breaks, ("tenant", "kind", "what", "detail"), _break_cells)
+    out(reports, breaks, ("tenant", "kind", "what", "detail"), _break_cells)
     counts = [sum(getattr(report, name) for report in reports) for name in ("memories", "points", "users", "waiting")]
     say("{} memories, {} points, {} users, {} waiting to be projected".format(*counts) + (": all is well" if not breaks else ""))
     if breaks:
@@ -135,7 +135,8 @@ def eval_(
     file: Annotated[Path, typer.Argument(help="JSON lines, or a folder of such files.")],
     predictions: Annotated[Path | None, typer.Option("--predictions", help="Write what was answered, as JSON lines.")] = None,
     misses: Annotated[int, typer.Option("--misses", min=0, help="Show that many of the worst misses and confusions.")] = 0,
-    output: OutputOption = Output.TABLE,
+    *,
+    out: Out,
 ) -> None:
     """Run an evaluation file against a throw-away tenant on the real stores, and print the scores. Exit code 0 whatever they are."""
     import json
@@ -151,10 +152,10 @@ def eval_(
     if predictions is not None:
         with predictions.open("w", encoding="utf-8") as lines:
             lines.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in report.predictions)
-    if output is Output.JSON:
+    if out.output is Output.JSON:
         typer.echo(json.dumps(report.to_json(misses), ensure_ascii=False, indent=2))
     else:
-        emit(output, report, report.scores, ("kind", "score", "of", "rate", "hits", "total"), _score_cells)
+        out(report, report.scores, ("kind", "score", "of", "rate", "hits", "total"), _score_cells)
         _misses(report, misses)
 
 

@@ -1,4 +1,4 @@
-"""Commands that explain: why, timeline, related."""
+"""Commands that explain and relate: why, timeline, related, relate, unrelate, cohort."""
 
 from __future__ import annotations
 
@@ -9,27 +9,26 @@ import typer
 
 from graphmem.commands.frame import (
     DEFAULT_TENANT,
-    DEFAULT_USER,
-    AsOf,
-    KnownAt,
-    Output,
-    OutputOption,
+    Out,
+    Paging,
     TenantOption,
-    UserOption,
+    When,
+    Who,
     command,
-    emit,
     graphmem,
-    moment,
+    next_page,
     say,
-    scope,
     short,
-    table,
 )
 from graphmem.commands.rows import MEMORY_COLUMNS, MidArgument, memory_cells
 
 if TYPE_CHECKING:
+    from graphmem.cohorts import CohortUser
     from graphmem.explain import Entry, Why
-    from graphmem.relations import Related
+    from graphmem.relations import Related, Relation
+
+RELATION_COLUMNS = ("type", "from", "to", "weight", "since", "until", "rid")
+StoredType = Literal["HAS_CONDITION", "AFFECTS_MEDICATION", "CONTRADICTS", "DERIVED_FROM"]
 
 
 class TypeWord(StrEnum):
@@ -45,25 +44,18 @@ class TypeWord(StrEnum):
 
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
-    for act in (why, timeline, related):
+    for act in (why, timeline, related, relate, unrelate, cohort):
         command(app)(act)
 
 
-def why(
-    mid: MidArgument,
-    tenant: TenantOption = DEFAULT_TENANT,
-    user: UserOption = DEFAULT_USER,
-    output: OutputOption = Output.TABLE,
-) -> None:
+def why(mid: MidArgument, who: Who, out: Out) -> None:
     """Why a memory is held, and told now or not."""
     with graphmem() as g:
-        found = g.why(scope(tenant, user), mid)
-    if output is not Output.TABLE:
-        emit(output, found, [found], (), lambda _: ())
-        return
-    table(("what", "when", "who", "of it"), _why_rows(found))
-    say(found.text.zh)
-    say(found.text.en)
+        found = g.why(who.scope, mid)
+    out.tables(found, [found], ("what", "when", "who", "of it"), _why_rows(found))
+    if out.is_table:
+        say(found.text.zh)
+        say(found.text.en)
 
 
 def _why_rows(found: Why) -> list[tuple[str, ...]]:
@@ -82,26 +74,23 @@ def _why_rows(found: Why) -> list[tuple[str, ...]]:
 
 
 def timeline(
-    tenant: TenantOption = DEFAULT_TENANT,
-    user: UserOption = DEFAULT_USER,
+    who: Who,
     key: Annotated[str | None, typer.Option(help="Only this key.")] = None,
     subject: Annotated[str | None, typer.Option(help="Only about this person; a role finds all who have it.")] = None,
     order: Annotated[Literal["event", "recorded"], typer.Option(help="Newest by when it was true, or by when it was learnt.")] = "event",
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
-    limit: Annotated[int, typer.Option(min=1, max=100)] = 50,
-    cursor: Annotated[str | None, typer.Option(help="The page after this one.")] = None,
-    output: OutputOption = Output.TABLE,
+    *,
+    when: When,
+    page: Paging,
+    out: Out,
 ) -> None:
     """What was held when, newest first: every version, who wrote it, what changed it."""
     from graphmem.timeline import TimelineQuery
 
-    query = TimelineQuery(key, subject, order, moment(as_of, "as-of"), moment(known_at, "known-at"), limit, cursor)
+    query = TimelineQuery(key, subject, order, when.as_of, when.known_at, page.limit, page.cursor)
     with graphmem() as g:
-        page = g.timeline(scope(tenant, user), query)
-    emit(output, page, page.items, ("verdict", "learnt", "by", *MEMORY_COLUMNS), _entry_cells)
-    if page.has_next:
-        say(f"{page.total} in all; the next page: --cursor {page.next}")
+        found = g.timeline(who.scope, query)
+    out(found, found.items, ("verdict", "learnt", "by", *MEMORY_COLUMNS), _entry_cells)
+    next_page(found.total, found.next)
 
 
 def _entry_cells(row: object) -> tuple[str, ...]:
@@ -111,37 +100,87 @@ def _entry_cells(row: object) -> tuple[str, ...]:
 
 def related(
     mid: MidArgument,
-    tenant: TenantOption = DEFAULT_TENANT,
-    user: UserOption = DEFAULT_USER,
+    who: Who,
     depth: Annotated[int, typer.Option(min=1, max=3, help="Hops.")] = 1,
     types: Annotated[list[TypeWord] | None, typer.Option("--type", help="Only this type; may be given again.")] = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
+    *,
+    when: When,
     limit: Annotated[int, typer.Option(min=1, max=100)] = 20,
-    output: OutputOption = Output.TABLE,
+    out: Out,
 ) -> None:
     """What is related to a memory, with the path."""
     from graphmem.relations import RelationType
 
     wanted = frozenset(map(RelationType, types)) if types else None
     with graphmem() as g:
-        page = g.related(
-            scope(tenant, user),
-            mid,
-            depth=depth,
-            as_of=moment(as_of, "as-of"),
-            known_at=moment(known_at, "known-at"),
-            types=wanted,
-            limit=limit,
-        )
+        page = g.related(who.scope, mid, depth=depth, as_of=when.as_of, known_at=when.known_at, types=wanted, limit=limit)
     if page.degraded:
         say(f"degraded: {', '.join(page.degraded)}")
     if not page.told:
         say("the memory itself is not told then: nothing stored leads on from it")
-    emit(output, page, page.items, ("hops", "weight", "path", *MEMORY_COLUMNS), _related_cells)
+    out(page, page.items, ("hops", "weight", "path", *MEMORY_COLUMNS), _related_cells)
 
 
 def _related_cells(row: object) -> tuple[str, ...]:
     found = cast("Related", row)
     path = " ".join(h.type.value for h in found.path)
     return (str(found.depth), f"{found.weight:.2f}", path, *memory_cells(found.memory))
+
+
+def relate(
+    kind: Annotated[StoredType, typer.Argument(help="The type of the relation.")],
+    from_mid: Annotated[str, typer.Argument(help="Id of the memory it leads from.")],
+    to_mid: Annotated[str, typer.Argument(help="Id of the memory it leads to.")],
+    who: Who,
+    weight: Annotated[float, typer.Option(min=0, max=1, help="How strong, above 0.")] = 1.0,
+    op: Annotated[str | None, typer.Option("--key", help="Idempotency key: the same request again stores nothing twice.")] = None,
+    *,
+    out: Out,
+) -> None:
+    """Relate two memories of the user, from when both held."""
+    from graphmem.relations import RelationType
+
+    with graphmem() as g:
+        made = g.relate(who.scope, RelationType(kind), from_mid, to_mid, weight, key=op)
+    out(made, [made], RELATION_COLUMNS, _relation_cells)
+
+
+def unrelate(rid: Annotated[str, typer.Argument(help="Id of the relation, as relate gives it.")], who: Who, out: Out) -> None:
+    """End a relation now; questions about before still find it."""
+    with graphmem() as g:
+        ended = g.unrelate(who.scope, rid)
+    out(ended, [ended], RELATION_COLUMNS, _relation_cells)
+
+
+def _relation_cells(made: Relation) -> tuple[str, ...]:
+    return (made.type.value, made.from_mid, made.to_mid, f"{made.weight:g}", short(made.valid_from), short(made.valid_to), made.rid)
+
+
+def cohort(
+    key: Annotated[str, typer.Argument(help="What it is about, as allergy.")],
+    concept: Annotated[str, typer.Argument(help="A concept, as drug:penicillin, or a word in either language.")],
+    tenant: TenantOption = DEFAULT_TENANT,
+    subject: Annotated[str | None, typer.Option(help="Only about this person (default: the user).")] = None,
+    asker: Annotated[str, typer.Option("--as", envvar="GRAPHMEM_REVIEWER", help="Who asks; it is recorded.")] = "staff:terminal",
+    *,
+    when: When,
+    page: Paging,
+    out: Out,
+) -> None:
+    """The users of a tenant of whom something is told, now or on a date."""
+    from graphmem.cohorts import CohortQuery
+    from graphmem.scope import TenantScope
+
+    asked = CohortQuery(key, concept, when.as_of, when.known_at, subject, page.limit, page.cursor)
+    with graphmem() as g:
+        found = g.cohort(TenantScope(tenant, asker, frozenset({"cohort"})), asked)
+    out(found, found.items, ("user", "of", "value", "since", "mid"), _member_cells)
+    if found.slow:
+        say("a past date walks all that was ever said about the concept")
+    next_page(None, found.next)
+
+
+def _member_cells(user: CohortUser) -> tuple[str, ...]:
+    first = user.members[0]
+    more = f" (+{len(user.members) - 1})" if len(user.members) > 1 else ""
+    return (user.user_id, first.subject + more, first.value or "—", short(first.since), first.mid)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphmem.commands.frame import Output, OutputOption, command, emit, say, settings
+from graphmem.commands.frame import Out, command, say, settings
 from graphmem.errors import InvalidInputError, PackError
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def add_to(app: typer.Typer) -> None:
 def list_(
     word: Annotated[str | None, typer.Argument(help="Only what this word names; a part of a name where no whole one fits.")] = None,
     type_: Annotated[str | None, typer.Option("--type", help="Only concepts of this type, as drug.")] = None,
-    output: OutputOption = Output.TABLE,
+    *,
+    out: Out,
 ) -> None:
     """Concepts with all their names, built-in ones and those of GRAPHMEM_PACKS."""
     from graphmem.lexicon import load_lexicon
@@ -45,7 +46,7 @@ def list_(
     if word is not None and not found:
         found = tuple(c for c in lexicon.concepts.values() if any(folded(word) in folded(name) for name in c.names))
     chosen = [c for c in found if type_ in (None, c.type)]
-    emit(output, chosen, chosen, COLUMNS, _cells)
+    out(chosen, chosen, COLUMNS, _cells)
     if not chosen:
         types = sorted({c.type for c in lexicon.concepts.values()})
         say("no concept" + ("" if type_ in (None, *types) else f" of type {type_}; types: {', '.join(types)}"))

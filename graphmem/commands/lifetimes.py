@@ -6,21 +6,8 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from graphmem.commands.frame import (
-    DEFAULT_TENANT,
-    DEFAULT_USER,
-    Output,
-    OutputOption,
-    TenantOption,
-    UserOption,
-    command,
-    emit,
-    graphmem,
-    say,
-    scope,
-    short,
-)
-from graphmem.commands.rows import MEMORY_COLUMNS, MidArgument, memory_cells
+from graphmem.commands.frame import DEFAULT_TENANT, Out, TenantOption, Who, command, graphmem, say, short
+from graphmem.commands.rows import MidArgument, shown
 
 if TYPE_CHECKING:
     from graphmem.archive import Segment
@@ -40,54 +27,45 @@ def add_to(app: typer.Typer) -> None:
     app.add_typer(archive, name="archive")
 
 
-def retract(
-    mid: MidArgument,
-    tenant: TenantOption = DEFAULT_TENANT,
-    user: UserOption = DEFAULT_USER,
-    output: OutputOption = Output.TABLE,
-) -> None:
+def retract(mid: MidArgument, who: Who, out: Out) -> None:
     """It was never so: the value before it counts again."""
     with graphmem(project=True) as g:
-        memory = g.retract(scope(tenant, user), mid)
-    emit(output, memory, [memory], MEMORY_COLUMNS, memory_cells)
+        memory = g.retract(who.scope, mid)
+    shown(memory, out)
 
 
-def undelete(
-    mid: MidArgument,
-    tenant: TenantOption = DEFAULT_TENANT,
-    user: UserOption = DEFAULT_USER,
-    output: OutputOption = Output.TABLE,
-) -> None:
+def undelete(mid: MidArgument, who: Who, out: Out) -> None:
     """Bring a forgotten memory back, within 72 hours."""
     with graphmem(project=True) as g:
-        memory = g.undelete(scope(tenant, user), mid)
-    emit(output, memory, [memory], MEMORY_COLUMNS, memory_cells)
+        memory = g.undelete(who.scope, mid)
+    shown(memory, out)
 
 
 def sweep(
     tenant: Annotated[str | None, typer.Option("--tenant", help="Only this tenant (default: all).")] = None,
-    output: OutputOption = Output.TABLE,
+    *,
+    out: Out,
 ) -> None:
     """Promote plans that are due, let go of what lapsed, purge what was forgotten 72 hours ago. Answers never depend on it."""
     with graphmem(project=True) as g:
         done = g.sweep(tenant, lambda count: say(f"{count} done"))
     row = (str(done.slots), str(done.pendings), str(done.purged))
-    emit(output, done, [done], ("slots tidied", "pending ended", "slots purged"), lambda _: row)
+    out(done, [done], ("slots tidied", "pending ended", "slots purged"), lambda _: row)
 
 
-def archive_run(tenant: TenantOption = DEFAULT_TENANT, output: OutputOption = Output.TABLE) -> None:
+def archive_run(tenant: TenantOption = DEFAULT_TENANT, *, out: Out) -> None:
     """Move what is old enough into encrypted files; facts never. Interrupted, it loses nothing and goes on at the next run."""
     with graphmem() as g:
         done = g.archive_run(tenant, lambda rows: say(f"{rows} rows"))
-    emit(output, done, done.segments, SEGMENT_COLUMNS, _segment_cells)
+    out(done, done.segments, SEGMENT_COLUMNS, _segment_cells)
     say(f"{done.rows} rows of {done.users} users were moved")
 
 
-def archive_list(tenant: TenantOption = DEFAULT_TENANT, output: OutputOption = Output.TABLE) -> None:
+def archive_list(tenant: TenantOption = DEFAULT_TENANT, *, out: Out) -> None:
     """What lies in the archive, oldest first; users by pseudonym."""
     with graphmem() as g:
         found = g.archive_list(tenant)
-    emit(output, found, found, SEGMENT_COLUMNS, _segment_cells)
+    out(found, found, SEGMENT_COLUMNS, _segment_cells)
 
 
 def archive_restore(

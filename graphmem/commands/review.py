@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
-from graphmem.commands.frame import DEFAULT_TENANT, Output, OutputOption, TenantOption, command, emit, graphmem, say, short, table
+from graphmem.commands.frame import DEFAULT_TENANT, Out, Paging, TenantOption, command, graphmem, next_page, say, short
 from graphmem.commands.rows import both, what
 
 if TYPE_CHECKING:
@@ -35,39 +35,41 @@ def list_(
     tenant: TenantOption = DEFAULT_TENANT,
     state: Annotated[StateWord, typer.Option(help="Cases of this state.")] = "open",
     reviewer: ReviewerOption = DEFAULT_REVIEWER,
-    limit: Annotated[int, typer.Option(min=1, max=100)] = 50,
-    cursor: Annotated[str | None, typer.Option(help="The page after this one.")] = None,
-    output: OutputOption = Output.TABLE,
+    *,
+    page: Paging,
+    out: Out,
 ) -> None:
     """The cases of a tenant, oldest first."""
     with graphmem() as g:
-        page = g.reviews(_scope(tenant, reviewer), state, limit=limit, cursor=cursor)
-    emit(output, page, page.items, ITEM_COLUMNS, _item_cells)
-    if page.next is not None:
-        say(f"the next page: --cursor {page.next}")
+        found = g.reviews(_scope(tenant, reviewer), state, limit=page.limit, cursor=page.cursor)
+    out(found, found.items, ITEM_COLUMNS, _item_cells)
+    next_page(None, found.next)
 
 
 def show(
     case_id: CaseArgument,
     tenant: TenantOption = DEFAULT_TENANT,
     reviewer: ReviewerOption = DEFAULT_REVIEWER,
-    output: OutputOption = Output.TABLE,
+    *,
+    out: Out,
 ) -> None:
     """Both sides of a case, with what was said."""
     with graphmem() as g:
         case = g.review(_scope(tenant, reviewer), case_id)
-    if output is not Output.TABLE:
-        emit(output, case, [case], (), lambda _: ())
-        return
-    _sides(case)
+    out.tables(case, [case], ("side", "what", "standing", "said", "mid"), _sides(case))
+    if out.is_table:
+        _about(case)
 
 
-def _sides(case: ReviewCase) -> None:
+def _sides(case: ReviewCase) -> list[tuple[str, ...]]:
     said = {e.mid: e.quote or e.source for e in case.evidence}
-    sides = [("held", what(m), m.standing.value, said.get(m.mid, ""), m.mid) for m in case.held]
+    sides: list[tuple[str, ...]] = [("held", what(m), m.standing.value, said.get(m.mid, ""), m.mid) for m in case.held]
     if case.pending is not None:
         sides.append(("waits", what(case.pending), case.pending.standing.value, said.get(case.pending.mid, ""), case.pending.mid))
-    table(("side", "what", "standing", "said", "mid"), sides)
+    return sides
+
+
+def _about(case: ReviewCase) -> None:
     item = case.item
     decided = f" by {item.decided_by}" if item.decided_by else ""
     say(f"{item.state}{decided} · {item.reason} · proposed by {item.proposed_by} · due {short(item.due_at)}")
@@ -83,13 +85,14 @@ def decide(
     tenant: TenantOption = DEFAULT_TENANT,
     reviewer: ReviewerOption = DEFAULT_REVIEWER,
     note: Annotated[str | None, typer.Option(help="Why; kept with the case.")] = None,
-    output: OutputOption = Output.TABLE,
+    *,
+    out: Out,
 ) -> None:
     """Decide a case; the same decision again changes nothing."""
     with graphmem(project=True) as g:
         done = g.decide_review(_scope(tenant, reviewer), case_id, decision, note)
     row = (done.item.state, what(done.memory) if done.memory is not None else "", done.memory.mid if done.memory is not None else "")
-    emit(output, done, [done], ("state", "recorded", "mid"), lambda _: row)
+    out(done, [done], ("state", "recorded", "mid"), lambda _: row)
 
 
 def _scope(tenant: str, reviewer: str) -> Scope:

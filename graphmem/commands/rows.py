@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphmem.commands.frame import short
+from graphmem.commands.frame import Out, short
 
 if TYPE_CHECKING:
     from graphmem.answers import Memory
     from graphmem.memory import Text2
 
 MEMORY_COLUMNS = ("key", "value", "of", "status", "v", "from", "to", "standing", "mid")
+BECAME = ("became", "what", "why", "mid")
+"""Columns of what became of a statement."""
 
 MidArgument = Annotated[str, typer.Argument(help="Id of the memory, as list shows it.")]
+ProvedOption = Annotated[bool, typer.Option("--proved", help="The user has just shown you who they are.")]
 
 
 def what(memory: Memory) -> str:
@@ -27,6 +30,21 @@ def memory_cells(m: Memory) -> tuple[str, ...]:
     """The cells of MEMORY_COLUMNS."""
     version = "" if m.version is None else str(m.version)
     return (m.key, _value(m), m.subject, m.status.value, version, short(m.valid_from), short(m.valid_to), m.standing.value, m.mid)
+
+
+def shown(memory: Memory, out: Out) -> None:
+    """One memory as the whole answer."""
+    out(memory, [memory], MEMORY_COLUMNS, memory_cells)
+
+
+def became(word: str, said: str, why: str, mid: str = "") -> dict[str, str]:
+    """A row of BECAME."""
+    return dict(zip(BECAME, (word, said, why, mid), strict=True))
+
+
+def cells(row: dict[str, str]) -> tuple[str, ...]:
+    """The cells of BECAME."""
+    return tuple(row.values())
 
 
 def both(text: Text2) -> str:

@@ -14,16 +14,13 @@ import typer
 from graphmem.commands.frame import (
     DEFAULT_TENANT,
     Exit,
-    Output,
-    OutputOption,
+    Out,
     bring_up,
     command,
     downloading,
-    emit,
     home_path,
     say,
     settings,
-    table,
 )
 from graphmem.errors import ConfigurationError, InvalidInputError
 
@@ -159,6 +156,7 @@ def _say_browser(chosen: Settings, tenant: str) -> None:
     elif (server := localdb.status(chosen.home)) is not None:
         say(f"Neo4j Browser: {server.browser_url}")
         say(f"  connect to {server.uri}, user {server.user}, password in {server.home / 'neo4j' / 'password'}")
+    say(f"  graphmem browser --tenant {tenant} --user NAME opens the map of one person there; all of them:")
     say(f"  {SHOW_GRAPH % tenant}")
 
 
@@ -174,10 +172,10 @@ def _where_next(chosen: Settings, tenant: str, port: int, *, serving: bool) -> N
 # --- the Neo4j of one's own
 
 
-def up(output: OutputOption = Output.TABLE) -> None:
+def up(out: Out) -> None:
     """Start the Neo4j of your own (or find it running); prints where it is."""
     bring_up(settings())
-    _status(output)
+    _status(out)
 
 
 def down() -> None:
@@ -187,14 +185,14 @@ def down() -> None:
     say("stopped" if localdb.down(settings().home) else "it did not run")
 
 
-def status(output: OutputOption = Output.TABLE) -> None:
+def status(out: Out) -> None:
     """Whether the Neo4j of your own runs, and where."""
-    if not _status(output):
+    if not _status(out):
         say("no Neo4j of your own runs here; graphmem up starts it")
         raise typer.Exit(Exit.UNREACHABLE)
 
 
-def _status(output: Output) -> bool:
+def _status(out: Out) -> bool:
     from graphmem import localdb
 
     server = localdb.status(settings().home)
@@ -208,8 +206,5 @@ def _status(output: Output) -> bool:
         "password_file": str(server.home / "neo4j" / "password"),
         "home": str(server.home),
     }
-    if output is Output.TABLE:
-        table(("what", "value"), [(name, str(value)) for name, value in row.items()])
-    else:
-        emit(output, row, [row], (), lambda _: ())
+    out.tables(row, [row], ("what", "value"), [(name, str(value)) for name, value in row.items()])
     return True

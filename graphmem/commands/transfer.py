@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from graphmem.commands.frame import DEFAULT_TENANT, Exit, Output, OutputOption, TenantOption, command, emit, graphmem, say
+from graphmem.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from graphmem.bulk import Imported
 
 ImportFormat = Literal["auto", "jsonl", "csv", "mem0", "mcp-memory", "graphmem"]
-ExportFormat = Literal["jsonl", "csv", "cypher"]
+ExportFormat = Literal["jsonl", "csv", "cypher", "neo4j-admin"]
 
 EVERY_S = 1.0
 """Seconds between two lines of progress."""
@@ -26,6 +27,7 @@ def add_to(app: typer.Typer) -> None:
     """Register the commands."""
     command(app, "import")(import_)
     command(app, "export")(export)
+    command(app, "adopt")(adopt)
 
 
 def import_(
@@ -57,6 +59,42 @@ def import_(
     if done.rejected:
         where = f"see {done.rejects}" if done.rejects else "name a file with --rejects to see them"
         say(f"{done.rejected} rows were rejected: {where}")
+        raise typer.Exit(Exit.CHECK_FAILED)
+
+
+def adopt(
+    tenant: TenantOption = DEFAULT_TENANT,
+    user: Annotated[str | None, typer.Option("--user", help="Whose the memories without a user are.")] = None,
+    arity: Annotated[list[str] | None, typer.Option("--arity", help="KEY=one, many or pole, for a key outside the ontology.")] = None,
+    choose: Annotated[list[str] | None, typer.Option("--choose", help="Element that counts where several claim one place.")] = None,
+    zone: Annotated[str, typer.Option(help="Time zone of times without an offset.")] = "UTC",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done; write nothing.")] = False,
+    reject: Annotated[bool, typer.Option("--reject", help="Remove what cannot be adopted; keep it in the file of --rejects.")] = False,
+    rejects: Annotated[Path | None, typer.Option(help="Where rejected ones are kept, as rows that `graphmem import` reads.")] = None,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Make memories of what was written into the graph past the service, by the judge's rules: id, slot, version and times are filled in.
+
+    What cannot be known is listed with its reason and the option that settles it. Exit code 3 when something is still to be settled.
+    """
+    from graphmem.adopting import AdoptAsk, arities
+
+    if reject and rejects is None and not dry_run:
+        raise InvalidInputError("what is rejected is gone from the graph", field="rejects", hint="name a file with --rejects to keep it.")
+    ask = AdoptAsk(user, arities(arity or ()), frozenset(choose or ()), zone, dry_run, reject, rejects)
+    with graphmem(project=not dry_run) as g:
+        done = g.adopt(tenant, ask, teller())
+    columns = ("element", "user", "key", "value", "reason", "settle with")
+    emit(output, done, done.questions, columns, lambda q: (q.ref, q.user or "", q.key, q.value[:60], q.reason, q.option))
+    told = ", ".join(f"{count} {verdict}" for verdict, count in done.verdicts.items())
+    say(
+        f"{done.found} found"
+        + (f", {done.ready} can be adopted" if dry_run else f", {sum(done.verdicts.values())} adopted ({told or '-'})")
+    )
+    if done.rejected:
+        say(f"{done.rejected} rejected: see {done.rejects}")
+    if done.asked:
+        say(f"{done.asked} are still to be settled")
         raise typer.Exit(Exit.CHECK_FAILED)
 
 
@@ -93,10 +131,19 @@ def export(
     user: Annotated[str | None, typer.Option("--user", help="Only this user (default: all of the tenant).")] = None,
     form: Annotated[ExportFormat, typer.Option("--format", help="jsonl comes back exactly by `graphmem import`.")] = "jsonl",
     versions: Annotated[bool, typer.Option("--versions", help="csv: every version, not only what is told now.")] = False,
-    to: Annotated[Path | None, typer.Option("--to", help="A file (default: stdout).")] = None,
+    to: Annotated[Path | None, typer.Option("--to", help="A file (default: stdout); of neo4j-admin a new folder.")] = None,
 ) -> None:
-    """Write a tenant or a user as JSON lines, CSV or a Cypher script."""
+    """Write a tenant or a user as JSON lines, CSV, a Cypher script, or CSV files for `neo4j-admin database import`."""
+    from graphmem.adminfiles import ARGUMENTS
+
+    if form == "neo4j-admin" and to is None:
+        raise InvalidInputError("these are several files", field="to", hint="name a new folder with --to.")
     with graphmem() as g:
+        if form == "neo4j-admin" and to is not None:
+            files = g.export_files(tenant, to, user)
+            say(f"written: {to} ({', '.join(f'{rows} {name}' for name, rows in files.items())})")
+            say(f"in that folder: neo4j-admin database import full neo4j @{ARGUMENTS}; then graphmem migrate apply and graphmem reindex")
+            return
         pieces = g.export(tenant, form, user, versions=versions)
         if to is None:
             for piece in pieces:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from graphmem.book import Book
 from graphmem.casework import Clock, Spoken, cases
@@ -38,11 +38,15 @@ REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Rows of one user and one source; `name` is the same for the same rows of the same file in any process."""
+    """Rows of one user and one source; `name` is the same for the same rows of the same file in any process.
+
+    strays: number of a row → the element of the graph that it was read from and that leaves once it is judged.
+    """
 
     user: str
     name: str
     rows: tuple[Entry, ...]
+    strays: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,7 @@ class Hand:
     tenant: str
     domain: str = "default"
     principal: str = ROUTE
+    route: str = ROUTE
 
     def scope(self, user: str) -> Scope:
         return Scope(self.tenant, user, domain=self.domain, principal=self.principal)
@@ -72,7 +77,10 @@ class Hand:
         """The idempotency record of a batch."""
         numbers = [e.raw.number for e in batch.rows]
         return Operation(
-            operation_id(self.scope(batch.user), ROUTE, batch.name), self.room.hash_of([batch.name, numbers]), ROUTE, self.principal
+            operation_id(self.scope(batch.user), self.route, batch.name),
+            self.room.hash_of([batch.name, numbers]),
+            self.route,
+            self.principal,
         )
 
 
@@ -112,7 +120,8 @@ def write(hand: Hand, batch: Batch) -> Outcome:
 def _halved(hand: Hand, batch: Batch) -> Outcome:
     middle = len(batch.rows) // 2
     halves = [
-        write(hand, Batch(batch.user, f"{batch.name}/{n}", rows)) for n, rows in enumerate((batch.rows[:middle], batch.rows[middle:]))
+        write(hand, Batch(batch.user, f"{batch.name}/{n}", rows, batch.strays))
+        for n, rows in enumerate((batch.rows[:middle], batch.rows[middle:]))
     ]
     verdicts: dict[str, int] = {}
     for half in halves:
@@ -132,12 +141,19 @@ def _store(hand: Hand, batch: Batch, spoken: Sequence[Spoken]) -> tuple[list[tup
     def decide(known: Known) -> Changes:
         book, decided = hear_in_order(hand.room, known, ordered)
         sealed[:] = [decided]
-        return closed(hand.room, known, book, decided, origin)
+        changes = closed(hand.room, known, book, decided, origin)
+        return replace(changes, adopted=_leaving(batch, decided)) if batch.strays else changes
 
     written = hand.writer.write(scope, operation, reads(spoken), decide)
     if written.changes is None:
         return replayed_verdicts(written.before.outcome), True
     return [(d.statement.rule, d.judgement.verdict.value, d.judgement.reason) for d in sealed[0]], False
+
+
+def _leaving(batch: Batch, decided: Sequence[Decided]) -> tuple[tuple[str, str], ...]:
+    """The elements whose rows are kept, with the memory that says each; what the judge refuses stays where it is."""
+    last = {int(d.statement.rule.removeprefix(RULE)): d.judgement for d in decided}
+    return tuple((batch.strays[number], j.mid) for number, j in last.items() if j.mid is not None and j.verdict is not Verdict.REFUSED)
 
 
 _NEWEST: Ms = 1 << 62

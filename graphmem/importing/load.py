@@ -167,17 +167,8 @@ class Loading:
     def batches(self, user: str, entries: Sequence[Entry]) -> list[Batch]:
         """A user's rows in file order, a batch a source, none longer than the wish allows."""
 
-        def origin(e: Entry) -> tuple[str, str, str]:
-            source = e.ask.source
-            return (source.kind.value, source.ref or "", e.ask.zone or "") if source is not None else ("", "", "")
-
-        found: list[Batch] = []
-        for _, of_source in groupby(sorted(entries, key=origin), key=origin):
-            held = list(of_source)
-            for start in range(0, len(held), self._wish.batch):
-                chunk = tuple(held[start : start + self._wish.batch])
-                found.append(Batch(user, f"{self._wish.name}\x1f{chunk[0].raw.number}", chunk))
-        return found
+        chunks = sources(entries, self._wish.batch)
+        return [Batch(user, f"{self._wish.name}\x1f{chunk[0].raw.number}", chunk) for chunk in chunks]
 
     def _done_before(self, batches: Sequence[Batch]) -> Mapping[str, str]:
         pairs = [(b.user, self._hand.operation(b).op) for b in batches]
@@ -224,3 +215,17 @@ class Loading:
             self._replayed += outcome.replayed
             self._done += count
             self._tell("writing", self._done, self._total, time.monotonic() - self._began)
+
+
+def sources(entries: Sequence[Entry], size: int) -> list[tuple[Entry, ...]]:
+    """Rows of one user in file order, cut by their source and into chunks of a size."""
+
+    def origin(e: Entry) -> tuple[str, str, str]:
+        source = e.ask.source
+        return (source.kind.value, source.ref or "", e.ask.zone or "") if source is not None else ("", "", "")
+
+    found: list[tuple[Entry, ...]] = []
+    for _, of_source in groupby(sorted(entries, key=origin), key=origin):
+        held = list(of_source)
+        found += [tuple(held[start : start + size]) for start in range(0, len(held), size)]
+    return found

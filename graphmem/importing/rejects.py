@@ -52,6 +52,11 @@ class Rejects:
                 if self._path is not None:
                     self._write(self._path, reject)
 
+    def flush(self) -> None:
+        """What was noted so far is on its way to the disk."""
+        if self._stream is not None:
+            self._stream.flush()
+
     def _write(self, path: Path, reject: Reject) -> None:
         original = {k: v for k, v in reject.original.items() if k not in REMARKS}
         remarks: Mapping[str, object] = dict(zip(REMARKS, (reject.line, reject.column, reject.reason), strict=True))

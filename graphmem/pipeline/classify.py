@@ -15,7 +15,7 @@ from graphmem.pipeline.rules import Rule
 from graphmem.pipeline.said import Found, Hit, Refused, Said
 from graphmem.pipeline.talk import Talk
 from graphmem.pipeline.values import Value
-from graphmem.pipeline.whom import HEDGE_MILD, blocked, certainty, negations, relative_clause, subjects
+from graphmem.pipeline.whom import HEDGE_MILD, UNKNOWN, blocked, certainty, negations, relative_clause, subjects
 
 ELDERS = frozenset({"father", "mother", "grandfather", "grandmother"})
 """Whose disease is family history (vocabulary.md)."""
@@ -98,14 +98,9 @@ class Classifier:
             before = self.reader.read(said.text, end, said.masked, said.original, 0, said.mentions)
         if "compound" in rule.flags and before.left:
             before, values = self.matcher.compound(said, before, values)
-        whom = subjects(rule, before, talk)
+        whom, held = _whom(rule, before, talk)
         if isinstance(whom, Refused):
             yield whom
-            return
-        if ("strict" in rule.flags and (before.left or before.left_head or (not before.people and talk.topic is None))) or (
-            "clean" in rule.flags and (before.left or before.left_head)
-        ):
-            yield Refused(Reason.THIRD_PARTY, "subject.unknown")
             return
         stopped = blocked(rule, before, self.ontology.get(rule.key))
         if stopped is not None:
@@ -142,7 +137,8 @@ class Classifier:
                 yield Refused(Reason.UNKNOWN_VALUE, rule.id)
                 continue
             for subject in whom:
-                yield self._found(said, rule, m, before, _Part(key, value, types, subject, minus, confidence * sure))
+                one = self.found(said, rule, m, before, Part(key, value, types, subject, minus, confidence * sure))
+                yield Refused(Reason.THIRD_PARTY, UNKNOWN, one) if held else one
 
     def _with_people(self, said: Said, m: Hit, after: Before) -> Before:
         """Nobody stands after the value: the words before it say who is meant."""
@@ -163,7 +159,7 @@ class Classifier:
         """不再, no longer, 不…了, not … any more: it was so and has ended."""
         return bool(before.tags.get("ended")) or self.over.search(text) is not None
 
-    def _found(self, said: Said, rule: Rule, m: Hit, before: Before, part: _Part) -> Found:
+    def found(self, said: Said, rule: Rule, m: Hit, before: Before, part: Part) -> Found:
         name = "family_history" if part.key == "disease" and part.subject.partition(":")[0] in ELDERS else part.key
         key = self.ontology.key(name)
         value, minus = part.value, part.minus
@@ -212,13 +208,25 @@ class Classifier:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class Part:
     key: str
     value: Value | None
     types: tuple[str, ...]
     subject: str
     minus: bool
     confidence: float
+
+
+def _whom(rule: Rule, before: Before, talk: Talk) -> tuple[list[str] | Refused, bool]:
+    """Whom a match is about. True: words before it are unexplained, so that only a second opinion may let it hold."""
+    whom = subjects(rule, before, talk)
+    strict = "strict" in rule.flags and (before.left or before.left_head or (not before.people and talk.topic is None))
+    clean = "clean" in rule.flags and (before.left or before.left_head)
+    if not isinstance(whom, Refused):
+        return whom, bool(strict or clean)
+    if whom.rule != UNKNOWN:
+        return whom, False
+    return subjects(replace(rule, flags=rule.flags | {"loose"}), before, talk), True
 
 
 def _titled(text: str) -> bool:

@@ -18,8 +18,10 @@ from graphmem.pipeline.answers import Answers
 from graphmem.pipeline.classify import Classifier
 from graphmem.pipeline.matching import Matcher
 from graphmem.pipeline.model import second_opinion
-from graphmem.pipeline.normal import language_of
+from graphmem.pipeline.normal import language_of, normalise
+from graphmem.pipeline.opinion import CLAUSES_MAX, Encode, head, marks
 from graphmem.pipeline.prefix import PrefixReader
+from graphmem.pipeline.propose import agreed, doubted, propose
 from graphmem.pipeline.recognise import Recogniser
 from graphmem.pipeline.routes import load_classes, load_routes
 from graphmem.pipeline.rules import Rule, load_rules, load_units
@@ -28,6 +30,7 @@ from graphmem.pipeline.slice import CLAUSE_MAX, Clause, Sliced, cut
 from graphmem.pipeline.speech import Speech, load_speech
 from graphmem.pipeline.talk import Talk
 from graphmem.pipeline.values import load_trims
+from graphmem.pipeline.verdict import VERDICT_MAX, judge, overruled
 from graphmem.pipeline.words import load_people
 
 THRESHOLD = 0.85
@@ -36,6 +39,11 @@ THRESHOLD = 0.85
 TRIGGERS = ("triggers.zh.yaml", "triggers.en.yaml", "loose.zh.yaml", "loose.en.yaml")
 GROUNDS: tuple[Literal["test", "document", "outgrown", "professional"], ...] = ("test", "document", "outgrown", "professional")
 """Acts of packs/speech.yaml that ground a denial, the strongest first."""
+
+LOOK_BACK = 3
+"""Clauses that a verdict reaches back."""
+ALONE = 12
+"""Longest clause, characters, of a sentence of its own that a verdict reaches back to."""
 
 CONTEXT_TURNS = 4
 """Turns of the session that pronouns may reach back."""
@@ -54,13 +62,15 @@ class _Hearing:
     follow_ups: list[FollowUp]
     slip: bool
     seen: dict[tuple[str, str | None], tuple[Reason, str] | None]
+    opinions: int = 0
 
 
 class Extractor:
     """Built once from an ontology and a lexicon; `hear` is pure and safe to call from many threads."""
 
-    def __init__(self, ontology: Ontology, lexicon: Lexicon) -> None:
-        self._ontology = ontology
+    def __init__(self, ontology: Ontology, lexicon: Lexicon, encode: Encode | None = None) -> None:
+        """`encode`: the sentence encoder of the second opinion; None: the rules alone decide."""
+        self._ontology, self._encode = ontology, encode
         self._speech = load_speech(PACKS / "speech.yaml")
         self._people = load_people(PACKS / "subjects.yaml")
         self._classifier = _classifier(
@@ -79,6 +89,11 @@ class Extractor:
     def speech(self) -> Speech:
         """The words of speech acts, for what reads answers."""
         return self._speech
+
+    def marks(self, sliced: Sliced, clause: Clause) -> list[str]:
+        """What the second opinion is given of a clause, for what learns it."""
+        whole = self._classifier.reader.read(clause.text, len(clause.text), (), _cutter(sliced, clause))
+        return marks(clause.text, self.recogniser.find(clause.text), whole)
 
     def hear(self, turn: Turn, said_at: datetime, zone: ZoneInfo, context: Sequence[Turn] = (), *, threshold: float = THRESHOLD) -> Heard:
         """Statements, follow-ups and what was not stored, of one turn.
@@ -142,6 +157,8 @@ class Extractor:
                 if not clause.quoted:
                     self._note_people(clause, sliced, talk)
                 continue
+            if self._judged(hearing, sliced, clauses, i, talk):
+                continue
             if (clause.text, talk.topic) in hearing.seen:
                 known = hearing.seen[clause.text, talk.topic]
                 if known is not None:
@@ -151,6 +168,37 @@ class Extractor:
             later = clauses[i + 1] if i + 1 < len(clauses) and clauses[i + 1].sentence == clause.sentence else None
             if not self._read(hearing, sliced, clause, talk, later) and earlier is not None and earlier.text != clause.text:
                 self._read_two(hearing, sliced, earlier, clause, talk)
+
+    def _judged(self, hearing: _Hearing, sliced: Sliced, clauses: Sequence[Clause], i: int, talk: Talk) -> bool:
+        """A clause that only judges what one of the few before it names: …, I never liked it; ……，每回都这样点."""
+        clause, back = clauses[i], self._looked_back(clauses, i)
+        if not back or len(clause.text) > VERDICT_MAX or clause.end - back[0].start > CLAUSE_MAX:
+            return False
+        base = back[0].start
+        both = replace(back[0], text=sliced.normal.norm[base : clause.end], end=clause.end, end_mark=clause.end_mark)
+        c = self._classifier
+        found = judge(c, Said(both.text, (), (), _cutter(sliced, both)), [(x.start - base, x.end - base) for x in (*back, clause)], talk)
+        if found is None:
+            return False
+        if found.statement.key == "allergy":
+            hearing.statements[:] = [s for s in hearing.statements if not overruled(s, found.statement)]
+        self._keep(hearing, sliced, both, found, clock.times(both.text, hearing.said_at, hearing.zone))
+        talk.topic = found.statement.subject
+        talk.heard(found.statement.subject)
+        talk.lost = False
+        return True
+
+    def _looked_back(self, clauses: Sequence[Clause], i: int) -> list[Clause]:
+        """The clauses of a sentence before its i-th; before its first the sentence before, when that is one clause (花粉？不过敏的)."""
+        back: list[Clause] = []
+        for clause in reversed(clauses[max(0, i - LOOK_BACK) : i]):
+            alone = (
+                clause.first and clause.sentence == clauses[i].sentence - 1 and (not back or back[0].first) and len(clause.text) <= ALONE
+            )
+            if clause.quoted or not (clause.sentence == clauses[i].sentence or alone):
+                break
+            back.insert(0, clause)
+        return back
 
     def _read_two(self, hearing: _Hearing, sliced: Sliced, earlier: Clause, clause: Clause, talk: Talk) -> None:
         """A clause whose object stands in the clause before it: 重金属太吵，我听不得; Golf? I can't stand it."""
@@ -175,17 +223,19 @@ class Extractor:
         topic = talk.topic
         if clause.first:
             talk.lost = False
+        if later is not None:
+            self._named_late(sliced, clause, later, talk)
         hearing.slip = hearing.slip or self._speech.is_("slip", clause.text)
         mentions = c.recogniser.find(clause.text)
         rules = [r for r in c.triggers(clause.text, mentions) if "two" not in r.flags]
         found: list[Found] = []
         refused: list[Refused] = []
-        if rules:
-            original = _cutter(sliced, clause)
+        if rules or mentions:
             times = clock.times(clause.text, hearing.said_at, hearing.zone)
             hedge = 0.6 if later is not None and _unsure(self._speech, later) else 1.0
-            said = Said(clause.text, mentions, clock.spans(times), original, hedge)
+            said = Said(clause.text, mentions, clock.spans(times), _cutter(sliced, clause), hedge)
             found, refused = c.read(said, rules, talk)
+            found = self._second(hearing, sliced, said, talk, found, refused)
             for f in found:
                 self._keep(hearing, sliced, clause, f, times)
         self._note_topic(clause, sliced, talk, found)
@@ -193,11 +243,40 @@ class Extractor:
             reason = (refused[0].reason, refused[0].rule) if refused else self._speech.rest_of(clause)
             hearing.seen[clause.text, topic] = reason
             self._refuse(hearing, sliced, clause, reason)
-            talk.lost = reason[1] in ("subject.unknown", "subject.general") or (talk.lost and not clause.first)
+            strange = reason[1] == "subject.general" or (reason[1] == "subject.unknown" and self._speech.is_("somebody", clause.text))
+            talk.lost = strange or (talk.lost and not clause.first)
         else:
             hearing.seen[clause.text, topic] = None
             talk.lost = False
         return bool(found)
+
+    def _second(self, hearing: _Hearing, sliced: Sliced, said: Said, talk: Talk, found: list[Found], refused: list[Refused]) -> list[Found]:
+        """What remains of the rules' statements after a second opinion, or what it makes of a clause without any."""
+        if self._encode is None or hearing.opinions >= CLAUSES_MAX or not (said.mentions or found or any(r.held for r in refused)):
+            return found
+        hearing.opinions += 1
+        c = self._classifier
+        whole = c.reader.read(said.text, len(said.text), (), said.original)
+        opinion = head().opinion(self._encode(said.text), marks(said.text, said.mentions, whole))
+        doubts = doubted(c, found, opinion)
+        if found and len(doubts) < len(found):
+            return [f for f in found if f not in doubts]
+        refused += [Refused(Reason.LOW_CONFIDENCE, f"{f.statement.rule}.doubted") for f in doubts]
+        if self._speech.is_("command", said.text):
+            return []
+        proposed = agreed(refused, opinion) or propose(c, opinion, said, talk, refused[: len(refused) - len(doubts)])
+        if isinstance(proposed, Refused):
+            refused.append(proposed)
+        return proposed if isinstance(proposed, list) else []
+
+    def _named_late(self, sliced: Sliced, clause: Clause, later: Clause, talk: Talk) -> None:
+        """Whom he or she means when only the next clause says it: she's done with it, my wife."""
+        reader = self._classifier.reader
+        first = reader.person_at(clause.text, 0, _cutter(sliced, clause))
+        if first is not None and first.pronoun and talk.resolve(first.subject) is None:
+            who = reader.person_at(later.text, 0, _cutter(sliced, later))
+            if who is not None and not who.pronoun and who.end == len(later.text):
+                talk.heard(who.subject)
 
     def _note_topic(self, clause: Clause, sliced: Sliced, talk: Talk, found: Sequence[Found]) -> None:
         before = self._classifier.reader.read(clause.text, min(len(clause.text), 60), (), _cutter(sliced, clause))
@@ -228,6 +307,7 @@ class Extractor:
         if any((s.key, s.ckey, s.subject, s.polarity, s.is_end) == same for s in hearing.statements):
             return
         if statement.confidence >= hearing.threshold:
+            hearing.statements[:] = [s for s in hearing.statements if not self._lent(s, statement)]
             hearing.statements.append(statement)
             return
         key = self._ontology.key(statement.key)
@@ -235,6 +315,14 @@ class Extractor:
             hearing.not_stored.append(NotStored(statement.text, (start, end), Reason.LOW_CONFIDENCE, statement.rule))
         else:
             hearing.follow_ups.append(FollowUp(statement, key.ask(statement.value)))
+
+    def _lent(self, earlier: Statement, later: Statement) -> bool:
+        """Whether a request that names nobody was made for the one whom the same is then said of: 惊悚片就免了，我爸看不下去."""
+        same = (earlier.key, earlier.ckey, earlier.polarity) == (later.key, later.ckey, later.polarity)
+        if not same or earlier.subject != "self" or later.subject == "self":
+            return False
+        norm = normalise(earlier.text).norm
+        return not self._classifier.reader.read(norm, len(norm), (), lambda a, b: norm[a:b]).people
 
     def _grounded(self, statement: Statement, norm: str) -> Statement:
         """A denial of a safety key with the ground that the turn gives for it."""
@@ -256,6 +344,10 @@ class Extractor:
             Step("classify", round(seconds[1] * 1000, 3), tuple(f"{s.rule}: {s.key}={s.value}" for s in hearing.statements)),
         )
         return Heard(language, tuple(hearing.statements), tuple(hearing.not_stored), tuple(hearing.follow_ups), steps)
+
+
+def _thing(statement: Statement) -> tuple[str, str, str]:
+    return statement.key, statement.ckey, statement.subject
 
 
 def _unsure(speech: Speech, clause: Clause) -> bool:

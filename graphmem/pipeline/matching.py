@@ -95,7 +95,11 @@ class Matcher:
             inside = person is not None and any(
                 x.start <= i and person.end <= x.end for x in said.mentions if x.end - x.start > person.end - i
             )
-            if person is not None and person.subject not in ("it", "you") and not inside and person.end <= value:
+            if person is not None and (
+                (i > m.start and said.text[i - 1] in "跟和与同") or self.reader.splits_word(said.text, i, person.end)
+            ):
+                i = person.end  # with whom is not about whom; 我念给你 is nobody
+            elif person is not None and person.subject not in ("it", "you") and not inside and person.end <= value:
                 end = i = person.end
             else:
                 i += 1
@@ -161,7 +165,7 @@ class Matcher:
         known = self.ontology.get(key)
         if known is None or not known.safety:
             return False
-        if self.reader.people.words.at(said.text, x) is not None:
+        if self.reader.people.words.at(said.text, x) is not None or any(a <= x and y <= b for a, b in said.masked):
             return True
         return any(m.start >= x and m.end <= y and all(c.type in JESTS for c in m.concepts) for m in said.mentions)
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
+
+_BORDER = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]|[()]")
 
 
 def required(source: str) -> tuple[str, ...]:
@@ -50,13 +53,29 @@ def _alternatives(s: str, i: int) -> tuple[Needs, int]:
     return frozenset(merged), i + 1
 
 
+def _closed(s: str, i: int) -> int:
+    """Where the group that opens at i ends."""
+    depth = 0
+    for m in _BORDER.finditer(s, i):
+        depth += {"(": 1, ")": -1}.get(m[0], 0)
+        if depth == 0:
+            return m.end()
+    return len(s)
+
+
+@functools.lru_cache(maxsize=4096)
+def _group(s: str) -> Needs:
+    """What one group needs: the macros of a pack stand in hundreds of rules, and each is read once."""
+    head = re.match(r"\((?:\?:|\?P<\w+>|\?=|\?!|\?<=|\?<!)?", s)
+    start = head[0] if head else "("
+    return None if start in ("(?=", "(?!", "(?<=", "(?<!") else _alternatives(s, len(start))[0]
+
+
 def _piece(s: str, i: int) -> tuple[Needs, str, int]:
     c = s[i]
     if c == "(":
-        head = re.match(r"\((?:\?:|\?P<\w+>|\?=|\?!|\?<=|\?<!)?", s[i:])
-        look = head is not None and head[0] in ("(?=", "(?!", "(?<=", "(?<!")
-        needs, j = _alternatives(s, i + len(head[0] if head else "("))
-        return (None if look else needs), "", j
+        end = _closed(s, i)
+        return _group(s[i:end]), "", end
     if c == "[":
         j = s.index("]", i + 2)
         return None, "", j + 1

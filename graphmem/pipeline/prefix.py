@@ -61,12 +61,20 @@ class PrefixReader:
         role, end = self.people.roles[word], i + len(word)
         if i and ((text[i - 1] in "个位名" and word in _ANY_YOUNG) or text[i - 1 : i + 1] == "姑娘"):
             return None
-        if role.kind in ("role", "other") and word[0].isascii() and word not in _NAMES_OF_KIN and not text[:i].endswith("the "):
+        if role.kind in ("role", "other") and word[0].isascii() and not self._stands_alone(text, i, word, role):
             return None
         role, end = self._possessed(text, role, end)
         if role.kind == "role" or role.kind == "other":
             return self._named(text, i, role, end, original)
         return Person(role.name, i, end, role.kind == "pronoun")
+
+    def _stands_alone(self, text: str, i: int, word: str, role: Role) -> bool:
+        """Whether an English word of kin needs no "my" here: mom; the wife; a friend of mine; wife reacts badly, at the clause's start."""
+        if word in self.people.kin_names or text[:i].endswith("the ") or word.startswith(("a ", "an ", "one of ")):
+            return True
+        end = i + len(word)
+        single = role.kind == "role" and role.name not in ("children", "parents")  # kids hate broccoli: anybody's
+        return single and self.people.opening.fullmatch(text, 0, i) is not None and self.people.bare.match(text, end) is not None
 
     def _possessed(self, text: str, role: Role, end: int) -> tuple[Role, int]:
         """我的儿子, my older sister, 我妈的妹妹: the last one, seen from the speaker."""
@@ -78,8 +86,10 @@ class PrefixReader:
                     break
             if at == end and text[end : end + 1].isascii():
                 return role, end
-            at = self._adjectives(text, at)
             word = self.people.words.at(text, at)
+            if word is None:
+                at = self._adjectives(text, at)
+                word = self.people.words.at(text, at)
             if word is None or self.people.roles[word].kind in ("self", "pronoun"):
                 return role, end
             if not is_han(word[0]) and role.kind not in ("pronoun", "self") and text[end : end + 2] != "'s":
@@ -223,6 +233,9 @@ class PrefixReader:
                 i = name
                 continue
             if person is not None and person.end <= end and (word is None or person.end - i >= len(word)):
+                if _accompanies(text, i, start, people):
+                    i = person.end
+                    continue
                 joined = joined + 1 if people and _joins(text[people[-1].end : i]) else 1
                 people.append(person)
                 for tag, n in tags.items():
@@ -232,6 +245,10 @@ class PrefixReader:
                 glued = text.startswith(("的", "'s "), i)
                 if text.startswith("'s", i):
                     i += 2
+                continue
+            opens_aside = word is not None and len(word) == 1 and "verb" in self._words.tags[word]
+            if opens_aside and (aside := self._aside(text, i, end, original)) > i:
+                i = aside
                 continue
             if word is not None and i + len(word) <= end:
                 for tag in self._words.tags[word]:
@@ -250,11 +267,6 @@ class PrefixReader:
 
 _ANY_YOUNG = frozenset("姑娘 丫头 男孩 女娃 小朋友 小孩 小家伙 孩子 娃 宝贝".split())
 """Words of kin that mean anybody after a counter: 下属里有个姑娘."""
-
-_NAMES_OF_KIN = frozenset(
-    "mom mum dad mommy mummy daddy mama papa grandma grandpa granny nana gramps granddad grandad gran nan pop auntie".split()
-)
-"""English words of kin that need no "my"."""
 
 _ADJECTIVES = (
     "little ",
@@ -299,6 +311,11 @@ def _latin_word(text: str, i: int) -> str:
     while j < len(text) and text[j].isascii() and (text[j].isalnum() or text[j] in "-_"):
         j += 1
     return text[i:j]
+
+
+def _accompanies(text: str, i: int, start: int, people: Sequence[Person]) -> bool:
+    """跟女朋友领了证: somebody with whom it is done, and nobody right before to be joined with."""
+    return i > start and text[i - 1] in "跟同" and not (people and _joins(text[people[-1].end : i]))
 
 
 def _joins(between: str) -> bool:

@@ -21,7 +21,10 @@ SLIP_MIN = 7
 """Letters a misspelt drug name needs before a slip of one edit is forgiven."""
 
 VERBS = frozenset("喝吃看听读打踢玩穿坐骑")
-"""Verbs that a Chinese name may begin with (喝茶): what follows is a name too. `Mention.verb` tells."""
+"""Verbs that a Chinese name may begin with (喝茶): what follows is a name too. `Mention.tail` tells where."""
+
+BRANDS, BRANDED = frozenset({"brand", "car_brand"}), frozenset({"device", "product_class"})
+"""A brand that begins the name of a thing is still named."""
 
 VARIANT_MIN = 4
 """Letters of a plural or singular that is made by rule: shorter ones are other words (news, new)."""
@@ -36,12 +39,12 @@ UNCOUNTED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A name of the lexicon at text[start:end], with every concept it may mean."""
+    """A name of the lexicon at text[start:end], with every concept it may mean. `tail`: where it goes on after a leading verb, else -1."""
 
     start: int
     end: int
     concepts: tuple[Concept, ...]
-    verb: bool = False
+    tail: int = -1
 
     def of(self, types: Sequence[str]) -> Concept | None:
         """The concept of the first of these types that it may mean."""
@@ -69,7 +72,7 @@ class Recogniser:
     def _fill(self, lexicon: Lexicon) -> None:
         plural: list[tuple[str, Concept]] = []
         pairs = list(lexicon.surfaces())
-        norms = normalise("\n".join(surface for surface, _ in pairs)).norm.split("\n")  # one pass: a call each costs four times as much
+        norms = _norms([surface for surface, _ in pairs])
         for norm, (_, concept) in zip(norms, pairs, strict=True):
             self._names.setdefault(key_of(norm.strip()), {}).setdefault(concept.cid, concept)
             if concept.type not in UNCOUNTED:
@@ -94,12 +97,27 @@ class Recogniser:
         words = [w for _, _, w in tokens]
         found: list[Mention] = []
         for a, word in enumerate(words):
-            for length in self._lengths.get(word, ()):
-                concepts = self._names.get("\x1f".join(words[a : a + length])) if a + length <= len(words) else None
+            for length in self._lengths_at(word):
+                concepts, short = self._named(words[a : a + length]) if a + length <= len(words) else (None, 0)
                 if concepts is not None:
-                    found.append(Mention(tokens[a][0], tokens[a + length - 1][1], tuple(concepts.values()), word in VERBS))
+                    tail = tokens[a + 1][0] if length > 1 and (word in VERBS or word.endswith("ing")) else -1
+                    found.append(Mention(tokens[a][0], tokens[a + length - 1][1] - short, tuple(concepts.values()), tail))
         found.sort(key=lambda m: (m.start, -m.end))
         return tuple(m for m in found if not any(_hides(x, m) for x in found))
+
+    def _lengths_at(self, word: str) -> tuple[int, ...]:
+        lengths = self._lengths.get(word, ())
+        if word.endswith("'s") and 1 not in lengths and 1 in self._lengths.get(word[:-2], ()):
+            return (1, *lengths)
+        return lengths
+
+    def _named(self, words: Sequence[str]) -> tuple[dict[str, Concept] | None, int]:
+        """The concepts of a name, and how many characters after it belong to its last word only by contraction: swimming's my favourite."""
+        known = self._names.get("\x1f".join(words))
+        if known is None and words[-1].endswith("'s"):
+            known = self._names.get("\x1f".join((*words[:-1], words[-1][:-2])))
+            return known, 0 if known is not None and all(c.type == "disease" for c in known.values()) else 2  # Crohn's
+        return known, 0
 
     def ckey(self, value: str, types: Sequence[str]) -> str:
         """The lexicon's concept key of a value of these types, else the key of an open value."""
@@ -127,11 +145,21 @@ def _hides(longer: Mention, m: Mention) -> bool:
     """酒 in 酒店 is no drink: a name inside a longer one of other kinds only."""
     if longer is m or not (longer.start <= m.start and m.end <= longer.end and m.end - m.start < longer.end - longer.start):
         return False
-    if m.end == longer.end and longer.verb and m.start == longer.start + 1:
-        return False  # 茶 in 喝茶 is what one drinks
+    if m.end == longer.end and m.start == longer.tail:
+        return False  # 茶 in 喝茶 is what one drinks; table tennis in playing table tennis
+    if m.start == longer.start and any(c.type in BRANDS for c in m.concepts) and all(c.type in BRANDED for c in longer.concepts):
+        return False  # samsung in samsung phones
     return not {c.type for c in longer.concepts} & {c.type for c in m.concepts}
+
+
+def _norms(names: Sequence[str]) -> list[str]:
+    """Normal forms of many names: Latin ones in lower case, the others in one pass (a call each costs four times as much)."""
+    others = iter(normalise("\n".join(n for n in names if not n.isascii())).norm.split("\n"))
+    return [n.lower() if n.isascii() else next(others) for n in names]
 
 
 def key_of(norm: str) -> str:
     """How a normal form is looked up: its tokens, joined."""
+    if norm.isascii() and norm.isalpha():
+        return norm
     return "\x1f".join(m.group() for m in _TOKEN.finditer(norm))

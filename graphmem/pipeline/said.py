@@ -42,10 +42,11 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Why a match stored nothing."""
+    """Why a match stored nothing. `held`: what it would have said, had the words before it been understood."""
 
     reason: Reason
     rule: str
+    held: Found | None = None
 
 
 @dataclass(frozen=True, slots=True)

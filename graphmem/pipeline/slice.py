@@ -46,6 +46,7 @@ PATTERNS = (
     "transcript",
     "quotes",
     "speech_before",
+    "speech_after",
     "sentence_like",
     "paste",
     "abbreviation",
@@ -53,6 +54,9 @@ PATTERNS = (
     "zh_join",
     "en_join",
     "comma_head",
+    "asking",
+    "own",
+    "tag_end",
 )
 
 
@@ -110,6 +114,8 @@ def _is_speech(norm: str, m: re.Match[str]) -> bool:
     inner = m[1] if m[1] is not None else m[2]
     if _patterns()["speech_before"].search(norm[max(0, m.start() - 30) : m.start()]):
         return True
+    if _patterns()["speech_after"].match(norm, m.end()):
+        return True
     return bool(_patterns()["sentence_like"].search(inner))
 
 
@@ -137,7 +143,7 @@ def _regions(norm: str, quoted: list[tuple[int, int, str]]) -> list[tuple[int, i
 def _cut_region(norm: str, a: int, b: int, sentence: int, out: list[Clause]) -> int:
     for s, e, mark in _sentences(norm, a, b):
         first = True
-        pieces = list(_pieces(norm, s, e))
+        pieces = list(_pieces(norm, s, e, mark == "?"))
         for k, (x, y) in enumerate(pieces):
             end_mark = mark if k == len(pieces) - 1 else ","
             while y > x and norm[y - 1] in " \t,，.。、:：;；-~!?" + BREAK:
@@ -184,12 +190,18 @@ def _full_stop(norm: str, i: int, b: int) -> bool:
     return not _patterns()["abbreviation"].search(norm[max(0, i - 8) : i]) or i + 1 >= b
 
 
-def _pieces(norm: str, a: int, b: int) -> list[tuple[int, int]]:
-    """Clauses of one sentence."""
+def _pieces(norm: str, a: int, b: int, asked: bool) -> list[tuple[int, int]]:
+    """Clauses of one sentence. `asked`: it ends with a question mark; then what stands before its last comma may state something."""
     cuts: list[int] = []
+    open_ended = asked and not any(map(is_han, norm[a:b]))
+    begun = not asked and _patterns()["asking"].match(norm, a, b) is not None
     for i in range(a, b):
         c = norm[i]
-        if (c in ",，" and _splits(norm, i, a, b)) or c == BREAK or (c in "()（）" and _long_bracket(norm, i, b)):
+        if (
+            (c in ",，" and (_splits(norm, i, a, b) or (c == "," and _parts(norm, i, b, open_ended, begun))))
+            or c == BREAK
+            or (c in "()（）" and _long_bracket(norm, i, b))
+        ):
             cuts.append(i)
         elif c in ":：" and i + 1 < b and not norm[i + 1].isdigit() and is_han(norm[i - 1] if i else " ") and i - a > 8:
             cuts.append(i)
@@ -217,6 +229,17 @@ def _long_bracket(norm: str, i: int, b: int) -> bool:
         return False
     end = min((k for k in (norm.find(")", i, b), norm.find("）", i, b)) if k >= 0), default=b)
     return end - i > 8
+
+
+def _parts(norm: str, i: int, b: int, asked: bool, begun: bool) -> bool:
+    """Whether an English comma parts a statement from a question or a request: pouring here, any indoor options?"""
+    if not (asked or begun) or not norm.startswith(" ", i + 1):
+        return False
+    comma = norm.find(",", i + 1, b)
+    rest = norm[i + 1 : b if comma < 0 else comma].strip()
+    if _patterns()["tag_end"].match(rest):
+        return False
+    return asked or (" " in rest and _patterns()["own"].search(rest) is not None)
 
 
 def _splits(norm: str, i: int, a: int, b: int) -> bool:

@@ -33,6 +33,7 @@ ACTS = (
     "replaces",
     "kidding",
     "slip",
+    "somebody",
     "test",
     "document",
     "outgrown",

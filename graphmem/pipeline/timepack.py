@@ -183,7 +183,7 @@ def _fold_table(variants: str) -> dict[int, str]:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], list[int]]:
-    loader = yaml.SafeLoader(path.read_text(encoding="utf-8"))
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(path.read_text(encoding="utf-8"))
     try:
         root = loader.get_single_node()
         data = loader.construct_document(root)

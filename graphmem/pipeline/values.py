@@ -15,7 +15,7 @@ from graphmem.pipeline.rules import one_of, sections
 GENERIC_MAX = 6
 """Generic words that may follow the head of a phrase."""
 
-LEADS = frozenset("发打坐用走乘搭")
+LEADS = frozenset("发打坐用走乘搭放寄")
 """Verbs that a name of the lexicon may begin with: 发|短信."""
 
 LIST_MAX = 12

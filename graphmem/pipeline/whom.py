@@ -47,6 +47,9 @@ def certainty(before: Before, grave: bool) -> float:
     return factor
 
 
+UNKNOWN = "subject.unknown"
+"""Words before a match are unexplained: they may name somebody else."""
+
 STRANGERS = frozenset("邻居 房东 客户 保姆 师傅 租客 老乡 neighbour neighbor landlord client nanny tenant trainer".split())
 """Others of packs/subjects.yaml that a memory of the user has no use for."""
 
@@ -67,6 +70,8 @@ def blocked(rule: Rule, before: Before, key: Key | None) -> Refused | None:
     kind = key.kind if key is not None else Kind.PREFERENCE
     if before.tags.get("weighing"):
         return Refused(Reason.HYPOTHETICAL, "modality.weighing")
+    if before.tags.get("thing") and not before.people and key is not None and key.name in ("current_location", "current_city"):
+        return Refused(Reason.CHATTER, "subject.thing")  # 快递还在中转站
     if kind is Kind.CONTEXT and before.tags.get("future"):
         return Refused(Reason.HYPOTHETICAL, "time.future")
     if before.tags.get("plan") and kind is not Kind.PREFERENCE and "past" not in rule.flags and "plan" not in rule.options:
@@ -90,11 +95,11 @@ def subjects(rule: Rule, before: Before, talk: Talk) -> list[str] | Refused:
     if last.pronoun and last.subject == "own":
         subject = before.people[-2].subject if len(before.people) > 1 else talk.topic or "self"
     if subject is None or subject == "you":
-        return Refused(Reason.CHATTER, "subject.unknown" if subject is None else "subject.addressee")
+        return Refused(Reason.CHATTER, UNKNOWN if subject is None else "subject.addressee")
     if subject.startswith("person:") and (subject[7:] in STRANGERS or subject[7:].startswith(("he.", "she.", "they.", "person:"))):
         return Refused(Reason.THIRD_PARTY, "subject.stranger")
     if before.left and not (before.tags.get("verb") or before.tags.get("doctor")) and "loose" not in rule.flags:
-        return Refused(Reason.THIRD_PARTY, "subject.unknown")
+        return Refused(Reason.THIRD_PARTY, UNKNOWN)
     if before.tags.get("generic") or (before.glued and before.left):
         return Refused(Reason.THIRD_PARTY, "subject.general")
     if subject == "self" and reported and before.head.get("neg"):
@@ -117,7 +122,7 @@ def _without_person(rule: Rule, before: Before, talk: Talk) -> list[str] | Refus
     if before.tags.get("generic"):
         return Refused(Reason.THIRD_PARTY, "subject.general")
     if before.left and not (before.tags.get("doctor") or "loose" in rule.flags):
-        return Refused(Reason.THIRD_PARTY, "subject.unknown")
+        return Refused(Reason.THIRD_PARTY, UNKNOWN)
     if before.tags.get("say") and not before.tags.get("doctor"):
         return Refused(Reason.THIRD_PARTY, "subject.reported")
     if talk.lost:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphmem.packfile import Entry
-from graphmem.pipeline.rules import lines, sections
+from graphmem.pipeline.rules import lines, one_of, sections
 
 _WORD = re.compile(r"(?:\\ |\S)+")
 
@@ -65,7 +65,7 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Person words and how relatives of relatives are called."""
+    """Person words and how relatives of relatives are called. `kin_names` need no possessive; `opening` and `bare`: before and after one without."""
 
     words: Phrases
     roles: Mapping[str, Role]
@@ -74,6 +74,9 @@ class People:
     female: frozenset[str]
     surnames: frozenset[str]
     given: frozenset[str]
+    kin_names: frozenset[str]
+    opening: re.Pattern[str]
+    bare: re.Pattern[str]
 
 
 _PRONOUNS = ("self", "you", "he", "she", "they", "it", "own")
@@ -81,7 +84,9 @@ _PRONOUNS = ("self", "you", "he", "she", "they", "it", "own")
 
 def load_people(path: Path) -> People:
     """Read packs/subjects.yaml. PackError on mistakes."""
-    fields = sections(path, ("roles", "others", "male", "female", "chains", "surnames", "given", *_PRONOUNS))
+    fields = sections(
+        path, ("roles", "others", "male", "female", "chains", "surnames", "given", "kin_names", "opening", "bare", *_PRONOUNS)
+    )
     words, roles = Phrases(), {}
     for name in _PRONOUNS:
         for w in split_words(fields[name].text()):
@@ -103,6 +108,9 @@ def load_people(path: Path) -> People:
         frozenset(fields["female"].text().split()),
         frozenset(fields["surnames"].text()),
         frozenset(fields["given"].text().split()),
+        frozenset(split_words(fields["kin_names"].text())),
+        one_of(fields["opening"]),
+        one_of(fields["bare"]),
     )
 
 

@@ -1,4 +1,4 @@
-"""From a cosine to a probability, so that 0.85 means the same for every embedder (docs/calibration.md). Pure.
+"""From a cosine to a probability, so that 0.85 means the same for every embedder (docs/explanation/calibration.md). Pure.
 
 Platt's method: p = 1 / (1 + e^-(slope · cosine + offset)), fitted to labelled pairs by Newton's method on the log-likelihood with Platt's
 smoothed targets, which keep a separable set from driving the slope to infinity.

@@ -86,6 +86,11 @@ class Once(Generic[T]):
         return self._made[0]
 
 
+def sentence_encoder() -> Callable[[str], Sequence[float]]:
+    """The encoder of the second opinion (graphmem/pipeline/opinion.py): USE, whatever recall uses. Loads at the first text; thread safe."""
+    return lambda text: _USE().encode([readable(text)])[0]
+
+
 class UseEmbedder:
     """USE multilingual v3: 16 languages with Chinese and English, across languages too. Loads at the first text; thread safe."""
 
@@ -94,7 +99,7 @@ class UseEmbedder:
     languages: frozenset[Language] | None = None
 
     def __init__(self) -> None:
-        self._model = Once(_load_use)
+        self._model = _USE
 
     def embed(self, texts: Sequence[str], *, query: bool) -> list[list[float]]:
         return [[float(x) for x in row] for row in self._model().encode([readable(t) for t in texts])] if texts else []
@@ -209,3 +214,7 @@ def cosines_of_pairs(embedder: Embedder, labelled: Sequence[Pair]) -> tuple[list
     said = dict(zip(passages, embedder.embed(passages, query=False), strict=True))
     cosines = [sum(a * b for a, b in zip(asked[p.query], said[p.passage], strict=True)) for p in spoken]
     return cosines, [p.label for p in spoken]
+
+
+_USE = Once(_load_use)
+"""One model a process."""

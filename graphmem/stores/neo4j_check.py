@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from graphmem.scope import Scope
 from graphmem.stores.neo4j_base import Neo4j
 from graphmem.stores.neo4j_read import snapshot_of
+from graphmem.stores.neo4j_strays import Neo4jStrays
 from graphmem.writing import Snapshot
 
 USERS = 200
@@ -56,6 +58,16 @@ class Neo4jCheck:
         """(ref, fault) of what is wrong by itself, whatever the rows say."""
         given = {"tenant_id": tenant, "limit": limit}
         return [(r["ref"], r["fault"]) for query in ("broken_shapes", "broken_links") for r in self._neo4j.read_all(query, given)]
+
+    def strays(self, tenant: str, limit: int) -> list[tuple[str, str]]:
+        """(element, whose) of what was written past the service."""
+        strays = Neo4jStrays(self._neo4j)
+        found = [(s.ref, "no user") for s in strays.homeless(tenant, "", limit)]
+        for user, _ in strays.users(tenant):
+            if len(found) >= limit:
+                break
+            found += [(s.ref, f"user {user}") for s in strays.page(Scope(tenant, user), "", limit - len(found))]
+        return found
 
 
 __all__ = ["Neo4jCheck"]

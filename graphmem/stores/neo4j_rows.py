@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
 
-from graphmem.memory import Kind, Standing, Statement, Status, from_ms
+from graphmem.memory import Kind, Standing, Statement, Status
 from graphmem.scope import Scope
 from graphmem.slot import slot_prefix
+from graphmem.stores.neo4j_times import instant
 from graphmem.validity import OPEN, Ms, Observation, Pending, Row
 from graphmem.writing import Changes, NewCase, Origin
 
@@ -226,8 +226,8 @@ def _element(scope: Scope, changes: Changes, row: Row, edge: dict[str, object]) 
     }
 
 
-def _t(ms: Ms | None) -> datetime | None:
-    return None if ms is None else from_ms(ms)
+def _t(ms: Ms | None) -> object:
+    return None if ms is None else instant(ms)
 
 
 def _s(value: object) -> str:

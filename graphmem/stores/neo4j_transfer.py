@@ -58,7 +58,7 @@ class Neo4jTransfer:
         if found is None or found["user"] is None:
             return None
         bare = cast(dict[str, object], _without(encoded(dict(found)), scope.tenant))
-        memories = _maps(bare["memories"])
+        memories = [m for m in _maps(bare["memories"]) if _whole(m)]
         for memory in memories:
             for name in ("about", "sources", "links"):
                 memory[name] = sorted(cast(list[object], memory[name]), key=_text)
@@ -116,6 +116,12 @@ def _maps(found: object) -> list[dict[str, object]]:
 
 def _text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _whole(memory: Mapping[str, object]) -> bool:
+    """A row of the service; what was written past it has no id or no slot yet (`graphmem adopt`)."""
+    edge, node = cast(Mapping[str, object], memory["edge"]), cast(Mapping[str, object], memory["node"])
+    return "mid" in edge and "slot" in edge and "mid" in node
 
 
 def _without(value: object, tenant: str) -> object:

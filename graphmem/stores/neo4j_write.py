@@ -8,7 +8,7 @@ from neo4j import ManagedTransaction, Record
 
 from graphmem.casework import Reads
 from graphmem.errors import ConflictError, RefusedError
-from graphmem.memory import Kind, from_ms
+from graphmem.memory import Kind
 from graphmem.ports import Operation
 from graphmem.relations import RELATED, Linking, carried, linked, links
 from graphmem.scope import Scope
@@ -17,6 +17,8 @@ from graphmem.stores.neo4j_archive import move, put_back
 from graphmem.stores.neo4j_base import WRITE_TIMEOUT_S, Neo4j, UniqueFault
 from graphmem.stores.neo4j_lifecycle import purge
 from graphmem.stores.neo4j_rows import case_of, decision_of, new_pending, new_row, patch_of, pending_of, row_of
+from graphmem.stores.neo4j_strays import adopted
+from graphmem.stores.neo4j_times import instant
 from graphmem.validity import Row
 from graphmem.writing import Changes, Done, Known, NewTurn, Written
 
@@ -44,6 +46,8 @@ class Neo4jWriter:
             changes = decide(known)
             blanked = self._leaving(tx, scope, known, changes)
             applied = self._neo4j.run(tx, "apply", _apply(scope, operation, known, changes, blanked))
+            if changes.adopted:
+                adopted(self._neo4j, tx, scope, changes.adopted, known.now)
             if changes.proof is not None:
                 self._prove(tx, scope, changes.proof)
             return Written(known, changes, applied["rev"])
@@ -56,7 +60,7 @@ class Neo4jWriter:
         blanked: list[str] = []
         if changes.forgotten:
             mids = list(changes.forgotten)
-            blanked += self._neo4j.run(tx, "blank_spans", {**person, "mids": mids, "now": from_ms(known.now)})["refs"]
+            blanked += self._neo4j.run(tx, "blank_spans", {**person, "mids": mids, "now": instant(known.now)})["refs"]
         if changes.restored:
             blanked += self._neo4j.run(tx, "restore_spans", {**person, "mids": list(changes.restored)})["refs"]
         if changes.purge is not None:
@@ -134,7 +138,7 @@ def _apply(scope: Scope, operation: Operation, known: Known, changes: Changes, b
     return {
         "tenant_id": scope.tenant,
         "user_id": scope.user,
-        "now": from_ms(known.now),
+        "now": instant(known.now),
         "patches": patches,
         "ckeys": sorted(kept),
         "sources": [{"source_id": origin.source_id, "kind": origin.kind}] if turn is None and (new or changes.seen) else [],
@@ -146,7 +150,7 @@ def _apply(scope: Scope, operation: Operation, known: Known, changes: Changes, b
         "cases": [case_of(scope, operation.actor, known.now, c) for c in changes.cases],
         "sync": [_outbox(scope, operation, known, ref, kind) for ref, kind in _sync(known, changes, blanked)],
         "changes": [_change(scope, operation, known, changes)],
-        "carried": [{"old": c.old, "new": c.new, "at": from_ms(c.at), "keep": c.keep} for c in carrying],
+        "carried": [{"old": c.old, "new": c.new, "at": instant(c.at), "keep": c.keep} for c in carrying],
         "linked": [_linked(x) for x in linking],
     }
 
@@ -166,7 +170,7 @@ def _linked(x: Linking) -> dict[str, object]:
         "ckey": x.ckey,
         "prefix": x.prefix,
         "outward": x.outward,
-        "at": from_ms(x.at),
+        "at": instant(x.at),
         "weight": x.weight,
     }
 
@@ -195,7 +199,7 @@ def _change(scope: Scope, operation: Operation, known: Known, changes: Changes) 
         "request_hash": operation.request_hash,
         "route": operation.route,
         "actor": operation.actor,
-        "at": from_ms(known.now),
+        "at": instant(known.now),
         "outcome": changes.outcome,
         "mids": [m for m, _ in changes.verdicts],
         "verdicts": [v for _, v in changes.verdicts],
@@ -204,7 +208,7 @@ def _change(scope: Scope, operation: Operation, known: Known, changes: Changes) 
 
 def _outbox(scope: Scope, operation: Operation, known: Known, ref: str, kind: str) -> dict[str, object]:
     oid = f"{operation.op}:{ref}"
-    return {"oid": oid, "ref": ref, "kind": kind, "tenant_id": scope.tenant, "user_id": scope.user, "pending_at": from_ms(known.now)}
+    return {"oid": oid, "ref": ref, "kind": kind, "tenant_id": scope.tenant, "user_id": scope.user, "pending_at": instant(known.now)}
 
 
 def _list(value: object) -> list[object]:
@@ -214,9 +218,9 @@ def _list(value: object) -> list[object]:
 def _seen(changes: Changes, known: Known, index: int) -> dict[str, object]:
     seen = changes.seen[index]
     link = {
-        "at": from_ms(seen.at),
-        "recorded_at": from_ms(known.now),
-        "since": None if seen.since is None else from_ms(seen.since),
+        "at": instant(seen.at),
+        "recorded_at": instant(known.now),
+        "since": None if seen.since is None else instant(seen.since),
         "span": None if seen.span is None else list(seen.span),
     }
     return {"mid": seen.mid, "source_id": changes.origin.source_id, "link": link}
@@ -234,8 +238,8 @@ def _turn(scope: Scope, known: Known, turn: NewTurn) -> dict[str, object]:
         "kind": "turn",
         "role": turn.role,
         "text": turn.text,
-        "at": from_ms(at),
-        "recorded_at": from_ms(known.now),
+        "at": instant(at),
+        "recorded_at": instant(known.now),
         "zone": turn.zone,
         "language": turn.language,
         "speaker": turn.speaker,

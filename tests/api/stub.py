@@ -158,11 +158,11 @@ class StubGraphmem:
         self._note("change", scope, (mid, ask, if_match))
         return self.remembered
 
-    def retract(self, scope: Scope, mid: str) -> Memory:
+    def retract(self, scope: Scope, mid: str, *, key: str | None = None) -> Memory:
         self._note("retract", scope, mid)
         return replace(MEMORY, status=Status.RETRACTED)
 
-    def undelete(self, scope: Scope, mid: str) -> Memory:
+    def undelete(self, scope: Scope, mid: str, *, key: str | None = None) -> Memory:
         self._note("undelete", scope, mid)
         return MEMORY
 
@@ -176,18 +176,18 @@ class StubGraphmem:
         self._note("latest", scope, (key, subject, as_of, known_at))
         return Latest((MEMORY,), (), 42)
 
-    def forget(self, scope: Scope, mid: str, *, if_match: str | None = None) -> None:
+    def forget(self, scope: Scope, mid: str, *, if_match: str | None = None, key: str | None = None) -> None:
         self._note("forget", scope, (mid, if_match))
 
     def record(self, scope: Scope, event: Event, *, key: str | None = None) -> Recorded:
         self._note("record", scope, (event, key))
         return Recorded(event.name, False, INJECTED.stored, INJECTED.pending, (), 42)
 
-    def confirm(self, scope: Scope, mid: str) -> Remembered:
+    def confirm(self, scope: Scope, mid: str, *, key: str | None = None) -> Remembered:
         self._note("confirm", scope, mid)
         return self.remembered
 
-    def reject(self, scope: Scope, mid: str) -> Memory:
+    def reject(self, scope: Scope, mid: str, *, key: str | None = None) -> Memory:
         self._note("reject", scope, mid)
         return replace(MEMORY, status=Status.REJECTED)
 

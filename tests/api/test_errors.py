@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 from starlette.testclient import TestClient
 
-from api.errors import CLASSES, TABLE, problem_of, row_code
+from api.errors import CLASSES, TABLE, Reader, problem_of, row_code
 from api.main import create_app
 from graphmem import errors
 from graphmem.errors import (
@@ -76,7 +76,7 @@ def test_the_rows_of_classes_go_from_special_to_general() -> None:
 
 def test_a_wrong_field_is_told_with_its_code_and_words() -> None:
     told = problem_of(InvalidInputError("is before its start", field="turns/3/at", code="bad_time", hint="swap them"))
-    assert told.body("/x", "t")["errors"] == [{"field": "turns/3/at", "code": "bad_time", "message": "is before its start"}]
+    assert told.body(Reader("/x", "t"))["errors"] == [{"field": "turns/3/at", "code": "bad_time", "message": "is before its start"}]
     assert (told.hint, row_code(InvalidInputError("x", code="bad_time"))) == ("swap them", "invalid_input")
 
 

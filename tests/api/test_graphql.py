@@ -13,21 +13,26 @@ from typing import Any, cast
 import jwt
 import pytest
 from fastapi import FastAPI
-from graphql import GraphQLInterfaceType, GraphQLObjectType, GraphQLSchema, build_schema
+from graphql import (
+    GraphQLInputObjectType,
+    GraphQLObjectType,
+    build_schema,
+    get_introspection_query,
+    get_named_type,
+)
 from graphql.utilities import find_breaking_changes
 from starlette.testclient import TestClient
 
-from api.auth import Credential
-from api.cost import ALIASES, DEPTH, NODES, TOKENS
+from api.cost import ALIASES, DEPTH, FIELDS, NODES, PAIRS, TOKENS
 from api.errors import TABLE
-from api.graphql import Refused, prepared, run
-from api.loading import Context
+from api.graphql import prepared
+from api.live import LIVE_USER
 from api.main import create_app
 from api.schema import core, make_schema
 from api.service import STATIC
 from api.words_zh import SAID
 from graphmem.answers import Remember
-from graphmem.errors import ConflictError, NotFoundError, UnavailableError
+from graphmem.errors import ConflictError, GraphmemError, NotFoundError, UnavailableError
 from graphmem.memory import Turn
 from graphmem.settings import Settings
 from tests.api.conftest import KEYS, SECRET
@@ -59,130 +64,41 @@ def test_a_breaking_change_of_the_schema_is_red() -> None:
     assert "ownerName was removed" in find_breaking_changes(build_schema(older), served)[0].description
 
 
-def test_every_list_of_memories_takes_its_size(counted: tuple[GraphQLSchema, list[str]]) -> None:
-    schema, _ = counted
-    for name in ("memories", "timeline", "history", "search", "related", "cohort", "reviewQueue"):
+def test_every_list_of_memories_takes_its_size() -> None:
+    schema = core(make_schema())
+    for name in ("memories", "timeline", "history", "search", "related", "cohort", "reviewQueue", "sessions"):
         assert schema.query_type is not None and str(schema.query_type.fields[name].args["first"].type) == "Int!"
     memory = schema.get_type("FactMemory")
     assert isinstance(memory, GraphQLObjectType)
     assert all(str(memory.fields[name].args["first"].type) == "Int!" for name in ("sources", "relations", "receipts"))
 
 
-# --- refused before a resolver runs
+def test_the_schema_has_every_field_that_was_promised() -> None:
+    schema = core(make_schema())
+    roots = [root.fields for root in (schema.query_type, schema.mutation_type, schema.subscription_type) if root is not None]
+    assert set(roots[0]) >= {
+        "node", "user", "memories", "timeline", "latest", "recall", "receipt", "related", "cohort", "reviewQueue", "sessions",
+        "health", "why",
+    }  # fmt: skip
+    assert set(roots[1]) >= {
+        "injectTurn", "remember", "confirm", "reject", "decideReview", "retract", "forget", "relate", "undelete", "change", "startProof",
+    }  # fmt: skip
+    assert list(roots[2]) == ["memoryChanged"] and {"asOf", "knownAt", "orderBy", "where", "after"} <= set(roots[0]["memories"].args)
 
 
-@pytest.fixture
-def counted() -> tuple[GraphQLSchema, list[str]]:
-    """The schema with every resolver counted."""
-    schema, ran = core(make_schema()), list[str]()
-    for kind in list(schema.type_map.values()):
-        if isinstance(kind, GraphQLObjectType | GraphQLInterfaceType) and not kind.name.startswith("__"):
-            for name, one in kind.fields.items():
-                inner = one.resolve
-
-                def resolve(source: Any, info: Any, *, inner: Any = inner, name: str = name, **given: Any) -> Any:
-                    ran.append(name)
-                    return inner(source, info, **given) if inner is not None else getattr(source, name)
-
-                one.resolve = resolve
-    return schema, ran
-
-
-BOMB = "query { ...f0 } " + " ".join(f"fragment f{i} on Query {{ ...f{i + 1} ...f{i + 1} }}" for i in range(60))
-BOMB += ' fragment f60 on Query { a: latest(key: "k") { revision } }'
-STEP = "relations(first: 1) {{ memory {{ {} }} }}"
-DEEP = f"memories(first: 1) {{ edges {{ node {{ {STEP.format(STEP.format('relations(first: 1) { rid }'))} }} }} }}"
-ATTACKS = {
-    "3,000 aliases": ("{" + " ".join(f'a{i}: search(q: "茶", first: 1) {{ revision }}' for i in range(3000)) + "}", "token"),
-    "16 aliases": ("{" + " ".join(f'a{i}: search(q: "茶", first: 1) {{ revision }}' for i in range(16)) + "}", "aliases"),
-    "16 aliases of a mutation": (
-        "mutation {" + " ".join(f'a{i}: forget(input: {{mid: "m-{i}"}}) {{ forgottenMid }}' for i in range(16)) + "}",
-        "aliases",
-    ),
-    "aliases hidden in fragments": (BOMB, "aliases"),
-    "too deep": ("{" + DEEP + "}", "depth"),
-    "too deep through fragments": (
-        "{ ...a } fragment a on Query { memories(first: 1) { edges { node { ...b } } } } "
-        "fragment b on Memory { relations(first: 1) { memory { relations(first: 1) { memory { relations(first: 1) { rid } } } } } }",
-        "depth",
-    ),
-    "a fragment of itself": ("{ ...a } fragment a on Query { health { ready } ...a }", "holds itself"),
-    "a ring of fragments": (
-        "{ ...a } fragment a on Query { ...b } fragment b on Query { ...c } fragment c on Query { ...a }",
-        "holds itself",
-    ),
-    "a ring that nothing uses": ("{ health { ready } } fragment a on Query { ...b } fragment b on Query { ...a }", "holds itself"),
-    "a first above the cap": ("{ memories(first: 1000000) { totalCount } }", "between 1 and 100"),
-    "a first of nothing": ("{ memories(first: 0) { totalCount } }", "between 1 and 100"),
-    "no first": ("{ memories { totalCount } }", "`memories` needs the argument `first`"),
-    "no first inside": ("{ memories(first: 1) { nodes { sources { quote } } } }", "`sources` needs the argument `first`"),
-    "more nodes than the budget": ("{ memories(first: 100) { nodes { sources(first: 100) { quote } } } }", "number of nodes"),
-    "introspection": ("{ __schema { types { name } } }", "introspection"),
-    "introspection of a type": ('{ __type(name: "Query") { name } }', "introspection"),
-    "a suggestion": ("{ memorie(first: 1) { totalCount } }", "Cannot query field"),
-    "braces without end": ("{" * 900 + "}" * 900, ""),
-}
-
-
-@pytest.mark.parametrize("name", ATTACKS)
-def test_an_attack_is_refused_before_any_resolver_runs(name: str, counted: tuple[GraphQLSchema, list[str]], stub: StubGraphmem) -> None:
-    schema, ran = counted
-    query, said = ATTACKS[name]
-    began = time.perf_counter()
-    with pytest.raises(Refused) as refused:
-        run(schema, prepared(schema, query, {}, None, False), context(stub))
-    assert (ran, stub.asked) == ([], []) and time.perf_counter() - began < 2
-    told = " ".join(e.message for e in refused.value.errors)
-    assert said.lower() in told.lower() and "did you mean" not in told.lower()
-
-
-@pytest.mark.parametrize("name", ATTACKS)
-def test_an_attack_over_http_is_a_400_that_asks_the_store_nothing(name: str, client: TestClient, stub: StubGraphmem) -> None:
-    answer = client.post("/graphql", json={"query": ATTACKS[name][0]}, headers=ALICE)
-    assert answer.status_code == 400 and "data" not in answer.json() and stub.asked == []
-    assert answer.json()["errors"][0]["extensions"]["code"] == "invalid_query"
-
-
-def test_the_counter_counts_what_is_allowed(counted: tuple[GraphQLSchema, list[str]], stub: StubGraphmem) -> None:
-    schema, ran = counted
-    query = "{" + " ".join(f'a{i}: search(q: "茶", first: 1) {{ revision }}' for i in range(5)) + "}"
-    found = run(schema, prepared(schema, query, {}, None, False), context(stub))
-    assert found.errors is None and ran.count("search") == 5 and len(stub.asked) == 5
-
-
-def test_a_batch_is_refused(client: TestClient, stub: StubGraphmem) -> None:
-    answer = client.post("/graphql", json=[{"query": '{ search(q: "茶", first: 1) { revision } }'}] * 2, headers=ALICE)
-    assert answer.status_code == 422 and stub.asked == []
-
-
-def test_queries_are_not_taken_from_an_address(client: TestClient) -> None:
-    assert client.get("/graphql", params={"query": "{ health { ready } }"}, headers=ALICE).status_code == 405
-
-
-def test_a_page_size_in_a_variable_counts_like_one_in_the_text(client: TestClient) -> None:
-    query = "query($n: Int!, $m: Int! = 100) { memories(first: $n) { nodes { sources(first: $m) { quote } } } }"
-    assert "number of nodes" in ask(client, query, {"n": 100})["errors"][0]["message"]
-    assert "between 1 and 100" in ask(client, query, {"n": 101, "m": 1})["errors"][0]["message"]
-    assert "between 1 and 100" in ask(client, "{ memories(first: true) { totalCount } }")["errors"][0]["message"]
-
-
-def test_a_where_nested_without_end_is_refused(client: TestClient, stub: StubGraphmem) -> None:
-    where: dict[str, Any] = {"key": {"eq": "hobby"}}
-    for _ in range(200):
-        where = {"NOT": where}
-    query = "query($w: MemoryWhere) { memories(first: 1, where: $w) { totalCount } }"
-    assert "levels" in ask(client, query, {"w": where})["errors"][0]["message"] and stub.asked == []
-
-
-def test_the_limits_are_those_that_are_documented() -> None:
-    assert (TOKENS, DEPTH, ALIASES, NODES) == (2000, 8, 15, 5000)
+@pytest.mark.parametrize("name", ["confirm", "reject", "retract", "forget", "decideReview", "relate", "remember"])
+def test_a_write_about_a_memory_takes_a_version_that_is_expected_and_a_key(name: str) -> None:
+    schema = core(make_schema())
+    assert schema.mutation_type is not None
+    field = schema.mutation_type.fields[name]
+    taken, told = get_named_type(field.args["input"].type), get_named_type(field.type)
+    assert isinstance(taken, GraphQLInputObjectType) and isinstance(told, GraphQLObjectType) and list(field.args) == ["input"]
+    assert {"expectedVersion", "idempotencyKey"} <= set(taken.fields)
+    errors = get_named_type(told.fields["userErrors"].type)
+    assert isinstance(errors, GraphQLObjectType) and list(errors.fields) == ["code", "path", "messageZh", "messageEn"]
 
 
 # --- who asks
-
-
-def context(stub: StubGraphmem) -> Context:
-    return Context(cast(Any, stub), Credential("acme", "service:1"), "alice", "Asia/Shanghai", 1000)
 
 
 def test_nobody_without_a_credential(nobody: TestClient) -> None:
@@ -272,6 +188,7 @@ def developing(stub: StubGraphmem) -> Iterator[TestClient]:
 
 def test_development_may_ask_for_the_schema_and_is_told_names(developing: TestClient) -> None:
     found = ask(developing, "{ __schema { queryType { fields { name type { name ofType { name ofType { name } } } } } } }")
+    assert "data" in ask(developing, get_introspection_query())
     assert {"name": "memories", "type": {"name": "MemoryConnection", "ofType": None}} in found["data"]["__schema"]["queryType"]["fields"]
     assert "Did you mean" in ask(developing, "{ memorie(first: 1) { totalCount } }")["errors"][0]["message"]
 
@@ -355,6 +272,25 @@ def test_every_path_of_a_user_error_is_a_field_of_the_input(client: TestClient) 
     assert ask(client, query, {"i": sent})["data"]["remember"]["userErrors"] == [{"code": "bad_time", "path": "validTo"}]
 
 
+@pytest.mark.parametrize("code", [code for code, row in TABLE.items() if row.status not in (400, 500)])
+def test_one_table_gives_rest_and_graphql_the_same_code_and_status(code: str, client: TestClient, stub: StubGraphmem) -> None:
+    kind = UnavailableError("later", store="neo4j", code=code) if TABLE[code].status == 503 else GraphmemError("told as it is", code=code)
+    stub.fault = kind
+    rest = client.get("/v1/users/alice/latest/diet")
+    (error,) = ask(client, '{ search(q: "茶", first: 3) { revision } }')["errors"]
+    told = rest.json()
+    assert (rest.status_code, told["code"], told["detail"], told["hint"]) == (
+        error["extensions"]["status"], error["extensions"]["code"], error["message"], error["extensions"]["hint"],
+    )  # fmt: skip
+    assert (told["code"], rest.status_code) == (code, TABLE[code].status) and error["extensions"]["messageZh"] == SAID[code]
+    query = 'mutation { forget(input: {mid: "m-1"}) { userErrors { code messageZh } } }'
+    done = ask(client, query)
+    if TABLE[code].status < 500:
+        assert done["data"]["forget"]["userErrors"] == [{"code": code, "messageZh": SAID[code]}]
+    else:
+        assert done["errors"][0]["extensions"]["code"] == code
+
+
 def test_every_code_is_said_in_chinese() -> None:
     assert set(SAID) == set(TABLE) and all(any("\u4e00" <= c <= "\u9fff" for c in said) for said in SAID.values())
 
@@ -375,10 +311,21 @@ def test_a_where_of_more_than_a_hundred_comparisons_is_refused(client: TestClien
 
 
 @pytest.mark.parametrize("name", ["graphql.md", "graphql.zh-CN.md"])
-def test_the_request_of_the_guide_is_within_the_limits(name: str) -> None:
+def test_the_requests_of_the_guide_are_within_the_limits(name: str) -> None:
     text = (SNAPSHOT.parents[1] / "docs" / "how-to" / name).read_text(encoding="utf-8")
-    (query,) = re.findall(r"```graphql\n(.*?)```", text, re.DOTALL)
+    query, subscription = re.findall(r"```graphql\n(.*?)```", text, re.DOTALL)
     assert prepared(core(make_schema()), query, {}, None, False).definitions
+    assert prepared(core(make_schema()), subscription, {}, None, False, live=True).definitions
+
+
+@pytest.mark.parametrize("name", ["graphql.md", "graphql.zh-CN.md"])
+def test_the_guide_names_every_field_and_every_limit(name: str) -> None:
+    text = (SNAPSHOT.parents[1] / "docs" / "how-to" / name).read_text(encoding="utf-8")
+    schema = core(make_schema())
+    for root in (schema.query_type, schema.mutation_type, schema.subscription_type):
+        assert root is not None and [field for field in root.fields if f"`{field}`" not in text and f"{field}(" not in text] == []
+    limits = (DEPTH, ALIASES, FIELDS, f"{TOKENS:,}", f"{PAIRS:,}", f"{NODES:,}", LIVE_USER)
+    assert [limit for limit in limits if not re.search(rf"(?<!\d){limit}(?!\d)", text)] == []
 
 
 # --- the page

@@ -89,7 +89,7 @@ def _as_new(desk: ReviewStub) -> None:
 
 
 def token(**claims: Any) -> dict[str, str]:
-    body = {"tenant": "acme", "user": "staff-17", "act": {"sub": "staff:17"}, "exp": time.time() + 60, **claims}
+    body = {"tenant": "acme", "user": "staff-17", "act": {"sub": "staff:17"}, "exp": time.time() + 3600, **claims}
     return {"Authorization": f"Bearer {jwt.encode(body, SECRET, 'HS256')}"}
 
 

@@ -3,38 +3,21 @@
 from __future__ import annotations
 
 import http.client
-import threading
 from collections.abc import Iterator
 from urllib.parse import quote
 
 import pytest
 from fastapi import FastAPI
 
-from api.server import server
 from tests.api.stub import StubGraphmem
+from tests.served import served
 
 
 @pytest.fixture
 def port(app: FastAPI) -> Iterator[int]:
     """The application on a free loopback port; ready when the port is bound."""
-    serving = server(app, port=0)
-    bound = threading.Event()
-    startup = serving.startup
-
-    async def started(sockets: None = None) -> None:
-        await startup(sockets=sockets)
-        bound.set()
-
-    serving.startup = started  # type: ignore[method-assign, assignment]
-    thread = threading.Thread(target=serving.run)
-    thread.start()
-    try:
-        assert bound.wait(20)
-        yield serving.servers[0].sockets[0].getsockname()[1]
-    finally:
-        serving.should_exit = True
-        thread.join(20)
-    assert not thread.is_alive()
+    with served(app) as port:
+        yield port
 
 
 def ask(port: int, path: str) -> tuple[int, bytes]:

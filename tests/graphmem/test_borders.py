@@ -20,6 +20,7 @@ LOCKS = (
     "requirements-bge.lock",
     "graphmem/runtime/neo4j-5.26.30.lock",
     "graphmem/runtime/models.lock",
+    "requirements-browser.lock",
 )
 
 

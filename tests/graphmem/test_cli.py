@@ -12,11 +12,13 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+from graphmem.answers import Found, Injected, Latest
 from graphmem.app import Graphmem, open_graphmem
 from graphmem.commands.frame import Exit
 from graphmem.commands.server import _own_key
@@ -26,9 +28,26 @@ from tests.terminal import Terminal, environment
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
-    "demo serve up down status doctor migrate inject remember recall search history list forget confirm reject".split()
-    + "reindex check eval lexicon".split()
+    "demo serve up down status doctor migrate inject remember event change recall search history list get latest receipt".split()
+    + "forget confirm reject retract undelete sweep archive profile sessions changes why timeline related relate unrelate cohort".split()
+    + "review proof import export reindex check eval lexicon browser completion".split()
 )
+
+
+def hears_nothing(*_: object, **__: object) -> Injected:
+    return Injected("t", None, False, (), (), (), (), 0, datetime.now(UTC))
+
+
+def tells_nothing(*_: object, **__: object) -> Latest:
+    return Latest((), (), 0)
+
+
+def finds_nothing(*_: object, **__: object) -> Found:
+    return Found((), (), False, 0)
+
+
+def forgets_nothing(*_: object, **__: object) -> None:
+    return None
 
 
 @pytest.fixture(scope="module")
@@ -164,10 +183,18 @@ def test_exit_codes_tell_what_went_wrong(terminal: Terminal, arguments: tuple[st
     assert told.data == ""
 
 
-def test_errors_say_what_why_and_what_to_try(lonely: Terminal) -> None:
-    told = lonely.run("list")
-    assert told.code == Exit.UNREACHABLE
-    assert [line[:6] for line in told.talk.splitlines()] == ["error:", "cause:", "try:  "]
+@pytest.mark.parametrize("arguments", [("list",), ("list", "--bogus"), ("nothing",), ("list", "--kind", "colour"), ("history",)])
+def test_errors_say_what_why_and_what_to_try(lonely: Terminal, arguments: tuple[str, ...]) -> None:
+    told = lonely.run(*arguments)
+    assert told.code == (Exit.UNREACHABLE if arguments == ("list",) else Exit.USAGE)
+    assert (told.data, [line[:6] for line in told.talk.splitlines()]) == ("", ["error:", "cause:", "try:  "])
+
+
+def test_a_chinese_terminal_is_told_its_errors_in_chinese(lonely: Terminal) -> None:
+    for arguments in (("list",), ("list", "--bogus"), ("list", "--tenant", "Not A Tenant")):
+        told = lonely.run(*arguments, LC_ALL="zh_CN.UTF-8")
+        assert [line[:3] for line in told.talk.splitlines()] == ["错误：", "原因：", "可试："]
+    assert lonely.run("list", LC_ALL="", LC_MESSAGES="", LANG="zh_TW.UTF-8").talk.startswith("错误：")
 
 
 def test_a_first_no_to_a_pending_memory_counts_and_a_second_is_refused(terminal: Terminal) -> None:
@@ -205,7 +232,35 @@ def test_the_doctor_names_what_is_wrong_and_what_mends_it(terminal: Terminal, lo
     assert (well.code, [f["check"] for f in well.lines() if not f["fine"]]) == (Exit.OK, [])
     ill = lonely.run("doctor", "-o", "jsonl")
     assert ill.code == Exit.CHECK_FAILED
-    assert [(f["check"], bool(f["mend"])) for f in ill.lines() if not f["fine"]] == [("neo4j", True)]
+    wrong = [f for f in ill.lines() if not f["fine"]]
+    assert [f["check"] for f in wrong] == ["neo4j"]
+    assert "graphmem up" in str(wrong[0]["mend"])
+
+
+def test_the_doctors_round_trip_hears_tells_and_forgets_and_leaves_nothing(terminal: Terminal, chosen: Settings) -> None:
+    told = terminal.run("doctor", "-o", "jsonl").lines()
+    trip = next(f for f in told if f["check"] == "round trip")
+    assert trip["fine"] and re.fullmatch(r"heard, told, forgotten in \d+ ms", str(trip["found"]))
+    with open_graphmem(chosen, warm=False) as g:
+        assert [t for t in g.outbox.tenants() if t.startswith("doctor-")] == []
+
+
+@pytest.mark.parametrize(
+    ("step", "broken", "mend"),
+    [
+        ("inject", hears_nothing, "graphmem migrate status"),
+        ("latest", tells_nothing, "graphmem check"),
+        ("search", finds_nothing, "graphmem reindex"),
+        ("forget", forgets_nothing, "graphmem check"),
+    ],
+)
+def test_a_step_of_the_round_trip_that_fails_names_the_command_that_mends_it(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, step: str, broken: object, mend: str
+) -> None:
+    monkeypatch.setattr(f"graphmem.app.Graphmem.{step}", broken)
+    told = terminal.run("doctor", "-o", "jsonl")
+    assert told.code == Exit.CHECK_FAILED
+    assert [(f["check"], f["mend"]) for f in told.lines() if not f["fine"]] == [("round trip", mend)]
 
 
 def test_a_setting_that_is_wrong_is_named(terminal: Terminal) -> None:

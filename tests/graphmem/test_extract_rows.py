@@ -13,6 +13,7 @@ from graphmem.lexicon import load_lexicon
 from graphmem.memory import FollowUp, Heard, Statement, Turn
 from graphmem.ontology import load_ontology
 from graphmem.pipeline.extract import Extractor
+from graphmem.stores.embedding import sentence_encoder
 
 AT = datetime(2026, 3, 2, 10, tzinfo=UTC)
 ZONE = ZoneInfo("Asia/Shanghai")
@@ -20,7 +21,7 @@ ZONE = ZoneInfo("Asia/Shanghai")
 
 @lru_cache(maxsize=1)
 def extractor() -> Extractor:
-    return Extractor(load_ontology(), load_lexicon())
+    return Extractor(load_ontology(), load_lexicon(), sentence_encoder())
 
 
 def hear(text: str, *context: Turn) -> Heard:

@@ -15,7 +15,7 @@ from graphmem.ontology import load_ontology
 from tests.conftest import Neo4jServer, new_tenant
 from tests.terminal import Answer, Terminal, environment
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[2] / "docs" / "how-to"
 PAGES = ("packs.md", "packs.zh-CN.md")
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from neo4j import GraphDatabase
 
-from graphmem import localdb, localstate
+from graphmem import browserhost, localdb, localstate
 from graphmem.errors import ConfigurationError, UnavailableError
 from graphmem.localdb import Server
 from graphmem.loopback import free_ports
@@ -82,6 +82,24 @@ def test_the_browser_answers(home: Path) -> None:
     connection.close()
     assert (answer.status, b"<html" in page.lower()) == (200, True)
     assert server.browser_url.endswith(f":{server.http_port}/browser/")
+
+
+def test_style_and_guide_are_served_beside_the_browser_and_to_its_preflight(home: Path) -> None:
+    server = _up(home)
+    assert browserhost.serves_kit(server.http_port)
+    connection = http.client.HTTPConnection("127.0.0.1", server.http_port, timeout=30)
+    for name, content in browserhost.files().items():
+        connection.request("GET", f"/browser/graphmem/{name}")
+        answer = connection.getresponse()
+        assert (answer.status, answer.read()) == (200, content)
+    asks = {"Origin": "http://localhost", "Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "cache-control,pragma"}
+    connection.request("OPTIONS", f"/browser/graphmem/{browserhost.GUIDE}", headers=asks)
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    assert answer.getheader("Access-Control-Allow-Headers") == "cache-control,pragma"
+    conf = (home / "neo4j" / "conf" / "neo4j.conf").read_text(encoding="utf-8")
+    assert f"play http://127.0.0.1:{server.http_port}/browser/graphmem/guide.html\n" in conf
 
 
 def test_a_damaged_state_file_does_not_lose_the_running_server(home: Path) -> None:

@@ -27,6 +27,11 @@ PAIRS = (
     ("docs/how-to/look-at-the-graph.md", "docs/how-to/look-at-the-graph.zh-CN.md"),
     ("docs/how-to/bulk-import.md", "docs/how-to/bulk-import.zh-CN.md"),
     ("docs/how-to/graphql.md", "docs/how-to/graphql.zh-CN.md"),
+    ("docs/how-to/rest.md", "docs/how-to/rest.zh-CN.md"),
+    ("docs/tutorial/first-memory.md", "docs/tutorial/first-memory.zh-CN.md"),
+    ("docs/explanation/doors.md", "docs/explanation/doors.zh-CN.md"),
+    ("docs/explanation/lifetimes.md", "docs/explanation/lifetimes.zh-CN.md"),
+    ("docs/explanation/calibration.md", "docs/explanation/calibration.zh-CN.md"),
 )
 TEXTS = tuple(name for pair in PAIRS for name in pair)
 

@@ -2,55 +2,27 @@
 
 from __future__ import annotations
 
-import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
-from urllib.parse import quote
 
 import pytest
-from graphql import GraphQLArgument, GraphQLField, GraphQLInputObjectType, GraphQLObjectType, get_named_type, is_leaf_type
 from starlette.testclient import TestClient
 
-from api import schema
-from api.main import create_app
-from api.nodes import global_id
-from graphmem.answers import Ask, Memory, Remember
+from graphmem.answers import Ask
 from graphmem.app import Graphmem
-from graphmem.memory import Turn
+from graphmem.memory import Kind, Turn
 from graphmem.relations import RelationType
 from graphmem.scope import Scope
 from tests.graph_view import ago
-
-KEY = "key-of-this-test"
+from tests.graphql_client import ask, data, held, noted, opened
 
 
 @pytest.fixture
 def client(graphmem: Graphmem, scope: Scope) -> Iterator[TestClient]:
-    app = create_app(graphmem, keys={KEY: scope.tenant})
-    with TestClient(app, headers={"Authorization": f"Bearer {KEY}"}) as client:
+    with opened(graphmem, scope) as client:
         yield client
-
-
-def ask(client: TestClient, query: str, variables: dict[str, Any] | None = None, user: str = "user-1") -> dict[str, Any]:
-    answer = client.post("/graphql", json={"query": query, "variables": variables}, headers={"X-Graphmem-User": quote(user)})
-    assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
-
-
-def data(client: TestClient, query: str, variables: dict[str, Any] | None = None, user: str = "user-1") -> dict[str, Any]:
-    found = ask(client, query, variables, user)
-    assert "errors" not in found, found["errors"]
-    told: dict[str, Any] = found["data"]
-    return told
-
-
-def held(g: Graphmem, scope: Scope, key: str, value: str, days: float = 9, **given: Any) -> Memory:
-    done = g.remember(scope, Remember(key, value, said_at=ago(days=days), **given))
-    assert done.memory is not None
-    return done.memory
 
 
 def hobbies(g: Graphmem, scope: Scope, count: int) -> list[str]:
@@ -64,12 +36,14 @@ PAGE = """query($first: Int!, $after: String, $where: MemoryWhere, $order: Memor
     edges { cursor node { mid value } } nodes { mid } pageInfo { endCursor hasNextPage } totalCount } }"""
 
 
-@pytest.mark.parametrize(("order", "size"), [("EVENT_DESC", 100), ("RECORDED_ASC", 4)])
-def test_250_memories_come_in_100_100_and_50_while_a_writer_adds_and_supersedes(
-    order: str, size: int, client: TestClient, graphmem: Graphmem, scope: Scope
+@pytest.mark.parametrize(
+    ("order", "whole", "sizes"), [("EVENT_DESC", 250, [100, 100, 50]), ("RECORDED_ASC", 95, [*[10] * 9, 5]), ("EVENT_ASC", 10, [4, 4, 2])]
+)
+def test_pages_hold_the_starting_set_once_while_a_writer_adds_and_supersedes(
+    order: str, whole: int, sizes: list[int], client: TestClient, graphmem: Graphmem, scope: Scope
 ) -> None:
-    """The other order with 10 in 4, 4 and 2."""
-    whole = size * 5 // 2
+    """[pag-01] 250 memories in 100, 100 and 50; others in ten pages, and in the other order."""
+    size = sizes[0]
     starting = [*hobbies(graphmem, scope, whole - 1), held(graphmem, scope, "employer", "Mill 0").mid]
     stop, written, started = threading.Event(), list[str](), False
 
@@ -102,8 +76,27 @@ def test_250_memories_come_in_100_100_and_50_while_a_writer_adds_and_supersedes(
         if started:
             writer.join()
     seen = [mid for page in pages for mid in page]
-    assert [len(page) for page in pages] == [size, size, size // 2]
+    assert [len(page) for page in pages] == sizes
     assert len(seen) == len(set(seen)) and set(seen) == set(starting) and len(written) >= 8
+
+
+def test_a_filter_and_pages_combine_and_the_total_counts_what_is_filtered(client: TestClient, graphmem: Graphmem, scope: Scope) -> None:
+    """[pag-02] 45 active and 45 superseded, 20 a page."""
+    for n in range(45):
+        for value, days in ((f"old {n}", 9), (f"new {n}", 2)):
+            held(graphmem, scope, f"note_{n}", value, days, kind=Kind.FACT, arity="one")
+    query = """query($after: String, $status: Status!) { memories(first: 20, after: $after, status: $status) {
+      nodes { value status } pageInfo { endCursor hasNextPage } totalCount } }"""
+    for status, word in (("ACTIVE", "new"), ("SUPERSEDED", "old")):
+        seen: list[str] = []
+        page = {"pageInfo": {"endCursor": None, "hasNextPage": True}}
+        sizes: list[int] = []
+        while page["pageInfo"]["hasNextPage"]:
+            page = data(client, query, {"after": page["pageInfo"]["endCursor"], "status": status})["memories"]
+            assert page["totalCount"] == 45 and all(n["status"] == status for n in page["nodes"])
+            sizes.append(len(page["nodes"]))
+            seen += [n["value"] for n in page["nodes"]]
+        assert sizes == [20, 20, 5] and sorted(seen) == sorted(f"{word} {n}" for n in range(45))
 
 
 def test_a_cursor_of_another_order_or_of_nothing_is_refused(client: TestClient, graphmem: Graphmem, scope: Scope) -> None:
@@ -144,16 +137,6 @@ def test_operators_narrow_a_list(client: TestClient, graphmem: Graphmem, scope: 
 
 WIDE = """{ memories(first: 100) { nodes { mid sources(first: 3) { kind saidAt quote }
   relations(first: 3) { type weight memory { mid value } } receipts(first: 2) { receiptId tier } } } }"""
-
-
-def noted(ran: list[str], read: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
-    """The same read, its name noted."""
-
-    def reading(name: str, parameters: Any) -> Any:
-        ran.append(name)
-        return read(name, parameters)
-
-    return reading
 
 
 def test_a_page_of_100_with_sources_relations_and_receipts_costs_at_most_four_queries(
@@ -219,96 +202,6 @@ def test_a_name_that_two_users_know_leads_each_to_their_own(client: TestClient, 
             walk = "query($mid: String!, $depth: Int!) { related(mid: $mid, depth: $depth, first: 10) { nodes { memory { value } } } }"
             assert data(client, walk, {"mid": everything["nodes"][0]["mid"], "depth": depth}, user)["related"]["nodes"] == []
     assert data(client, query, user="nobody")["memories"] == {"totalCount": 0, "nodes": []}
-
-
-IDS = re.compile(r"(^id$|mid$|^caseId$|^answers$|^sessionId$)", re.IGNORECASE)
-
-
-def id_arguments(field: GraphQLField) -> list[str]:
-    """The names under which a field takes ids: arguments of its own, or fields of its one input."""
-    found = [name for name in field.args if IDS.search(name)]
-    kind: GraphQLArgument | None = field.args.get("input")
-    inner = get_named_type(kind.type) if kind is not None else None
-    return found + ([name for name in inner.fields if IDS.search(name)] if isinstance(inner, GraphQLInputObjectType) else [])
-
-
-def selection(field: GraphQLField) -> str:
-    """Some of what the field answers: plain values, and the codes of what could be mended."""
-    kind = get_named_type(field.type)
-    if not isinstance(kind, GraphQLObjectType):
-        return "{ id }"
-    names = [name for name, f in kind.fields.items() if is_leaf_type(get_named_type(f.type)) and not f.args]
-    if "userErrors" in kind.fields:
-        names.append("userErrors { code path messageZh messageEn }")
-    return "{ __typename " + " ".join(names) + " }"
-
-
-WRITTEN = {"type": "DERIVED_FROM", "decision": "approve"}
-"""What else an input needs that takes ids."""
-
-TAKING_IDS = sorted(
-    (operation, name)
-    for operation, root in (("query", schema.whole().query_type), ("mutation", schema.whole().mutation_type))
-    if root is not None
-    for name, field in root.fields.items()
-    if set(id_arguments(field)) - {"answers", "sessionId"}
-)
-
-
-def test_every_field_that_takes_an_id_is_among_those_tried() -> None:
-    assert {name for _, name in TAKING_IDS} == {
-        "node", "history", "receipt", "related", "confirm", "reject", "retract", "forget", "decideReview", "relate",
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize(("operation", "name"), TAKING_IDS)
-def test_a_foreign_id_is_answered_like_an_unknown_one(
-    operation: str, name: str, client: TestClient, graphmem: Graphmem, scope: Scope
-) -> None:
-    other = Scope(scope.tenant, "other")
-    foreign, mine = held(graphmem, other, "hobby", "chess"), held(graphmem, scope, "hobby", "围棋")
-    graphmem.drain()
-    receipt = graphmem.recall(other, Ask("my hobby", tier="L2")).receipt_id
-    assert receipt is not None
-    graphmem.receipt(other, receipt)
-    root = schema.whole().query_type if operation == "query" else schema.whole().mutation_type
-    assert root is not None
-    field = root.fields[name]
-    pairs = {
-        "node": [(global_id("memory", foreign.mid), global_id("memory", unlike(foreign.mid))),
-                 (global_id("receipt", receipt), global_id("receipt", unlike(receipt)))],
-        "receipt": [(receipt, unlike(receipt))],
-    }.get(name, [(foreign.mid, unlike(foreign.mid))])  # fmt: skip
-    for there, nowhere in pairs:
-        answers = [without_trace(ask(client, *called(operation, name, field, one, mine.mid))) for one in (there, nowhere)]
-        assert answers[0] == answers[1]
-        assert "chess" not in str(answers[0]) and there not in str(answers[0])
-    assert graphmem.memory(other, foreign.mid).status.value == "active"
-
-
-def unlike(name: str) -> str:
-    """An id of the same shape that nobody has."""
-    return name[:-4] + ("0000" if name[-4:] != "0000" else "1111")
-
-
-def called(operation: str, name: str, field: GraphQLField, one: str, mine: str) -> tuple[str, dict[str, Any]]:
-    """The request with the id at every place that takes one; a second place gets one of the user's own."""
-    if "input" in field.args:
-        inner = get_named_type(field.args["input"].type)
-        assert isinstance(inner, GraphQLInputObjectType)
-        given = {f: value for f, value in WRITTEN.items() if f in inner.fields}
-        ids = id_arguments(field)
-        given |= {f: one if n == 0 else mine for n, f in enumerate(ids)}
-        return f"{operation}($i: {inner.name}!) {{ {name}(input: $i) {selection(field)} }}", {"i": given}
-    (argument,) = id_arguments(field)
-    more = ", first: 5" if "first" in field.args else ""
-    return f"{operation}($id: {field.args[argument].type}) {{ {name}({argument}: $id{more}) {selection(field)} }}", {"id": one}
-
-
-def without_trace(found: dict[str, Any]) -> dict[str, Any]:
-    for error in found.get("errors", ()):
-        error["extensions"].pop("traceId")
-    return found
 
 
 # --- a story

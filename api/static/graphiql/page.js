@@ -1,5 +1,7 @@
 // Headers hold the credential: they are never kept in the browser's storage.
 const url = new URL("graphql", location.href).href;
+// Subscriptions: the headers go along in connection_init.
+const subscriptionUrl = url.replace(/^http/, "ws");
 const defaultQuery = `# Headers: {"Authorization": "Bearer …", "X-Graphmem-User": "…"}
 {
   memories(first: 20) {
@@ -10,7 +12,7 @@ const defaultQuery = `# Headers: {"Authorization": "Bearer …", "X-Graphmem-Use
 `;
 ReactDOM.createRoot(document.getElementById("graphiql")).render(
   React.createElement(GraphiQL, {
-    fetcher: GraphiQL.createFetcher({ url }),
+    fetcher: GraphiQL.createFetcher({ url, subscriptionUrl }),
     defaultQuery,
     isHeadersEditorEnabled: true,
     shouldPersistHeaders: false,

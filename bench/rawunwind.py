@@ -1,0 +1,107 @@
+"""The raw arm of the import's bench: the elements that the import made (edge, node, source, concept), 1,000 a transaction, two at a time.
+
+No judge, no links between versions, no record of changes, no outbox. Reading the elements is not timed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from time import monotonic
+
+from neo4j import ManagedTransaction
+
+from bench.rig import Rig
+
+RAW = """
+UNWIND $rows AS row
+MATCH (u:User {tenant_id: $tenant, user_id: row.user})
+MERGE (s:Source {tenant_id: $tenant, user_id: row.user, source_id: row.source_id})
+CREATE (u)-[r:$(row.kind)]->(m:Memory)
+SET m = row.node, r = row.edge
+CREATE (m)-[f:FROM_SOURCE]->(s)
+SET f = row.first
+WITH m, row
+UNWIND row.about AS ckey
+MATCH (c:Concept {tenant_id: $tenant, ckey: ckey})
+CREATE (m)-[:ABOUT]->(c)
+"""
+
+BLOCK = 1000
+
+SLICE = 25_000
+"""Elements of one turn of the arm, all in memory while it is written."""
+
+
+class Raw:
+    """Turns of the arm, added up; each takes people that no turn before it took."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._turn, self.rows, self.seconds = 0, 0, 0.0
+
+    @property
+    def rate(self) -> float:
+        """Rows a second."""
+        return self.rows / self.seconds
+
+    def arm(self, made: Rig) -> None:
+        """One turn: people as they are now into a tenant of their own, which goes again."""
+        self._turn += 1
+        tenant = f"{made.tenant}-raw{self._turn}"
+        elements, concepts, users = self._elements(made, tenant)
+        driver = made.neo4j.driver
+        driver.execute_query("UNWIND $u AS u MERGE (:User {tenant_id: $t, user_id: u})", u=users, t=tenant)
+        driver.execute_query("UNWIND $c AS c MERGE (:Concept {tenant_id: $t, ckey: c})", c=sorted(concepts), t=tenant)
+
+        def block(rows: Sequence[Mapping[str, object]]) -> None:
+            def work(tx: ManagedTransaction) -> None:
+                tx.run(RAW, rows=list(rows), tenant=tenant).consume()
+
+            with driver.session() as session:
+                session.execute_write(work)
+
+        try:
+            began = monotonic()
+            with ThreadPoolExecutor(2) as pool:
+                list(pool.map(block, [elements[i : i + BLOCK] for i in range(0, len(elements), BLOCK)]))
+            seconds = monotonic() - began
+        finally:
+            made.app.wipe(tenant)
+        self.rows, self.seconds = self.rows + len(elements), self.seconds + seconds
+        print(f"raw UNWIND: {len(elements)} rows in {seconds:.1f} s, {len(elements) / seconds:.0f} a second", flush=True)
+
+    def _elements(self, made: Rig, tenant: str) -> tuple[list[dict[str, object]], set[str], list[str]]:
+        elements: list[dict[str, object]] = []
+        concepts: set[str] = set()
+        users: list[str] = []
+        old, new = f"1|{made.tenant}|", f"1|{tenant}|"
+        for user in self._people(made):
+            if len(elements) >= SLICE:
+                break
+            found = made.neo4j.read_one("export_user", {"tenant_id": made.tenant, "user_id": user})
+            users.append(user)
+            self._taken.add(user)
+            for m in [] if found is None else found["memories"]:
+                edge = {k: v.replace(old, new) if isinstance(v, str) else v for k, v in m["edge"].items()}
+                concepts.update(m["about"])
+                source = m["sources"][0]
+                elements.append(
+                    {
+                        "user": user, "kind": m["kind"], "edge": edge, "node": {**m["node"], "tenant_id": tenant},
+                        "about": m["about"], "first": source["link"], "source_id": source["node"]["source_id"],
+                    }
+                )  # fmt: skip
+        return elements, concepts, users
+
+    def _people(self, made: Rig) -> Iterator[str]:
+        """Users that have memories by now and were not taken."""
+        after = ""
+        while page := _page(made, after):
+            yield from (u for u in page if u not in self._taken)
+            after = page[-1]
+
+
+def _page(made: Rig, after: str) -> list[str]:
+    found = made.neo4j.read_one("users_page", {"tenant_id": made.tenant, "after": after, "limit": 500})
+    return [] if found is None else [str(u["user_id"]) for u in found["users"]]

@@ -1,0 +1,99 @@
+"""A second opinion on a clause: which key and polarity it states, or none, by a linear head over a sentence encoding. Pure.
+
+The rules propose; this decides where they are silent or doubtful. The head is a softmax over the 512 numbers of the multilingual sentence
+encoder that recall uses anyway, and marks that the packs give (types of names, tags of small words, who is meant): about 140 readings.
+`make train` fits it on the develop half of the corpus (learn.py); nothing is learned at run time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graphmem.ontology import PACKS
+from graphmem.pipeline.normal import is_han
+from graphmem.pipeline.prefix import Before
+from graphmem.pipeline.recognise import Mention
+
+if TYPE_CHECKING:
+    from numpy import float64
+    from numpy.typing import NDArray
+
+Encode = Callable[[str], Sequence[float]]
+"""A text as the numbers of the sentence encoder."""
+
+WEIGHTS, NAMES = PACKS / "train" / "opinion.npy", PACKS / "train" / "opinion.json"
+NONE = "none"
+"""The reading of a clause that states nothing."""
+
+SIZE = 512
+"""Numbers of the encoder."""
+LENGTH = 5.0
+"""Length of an encoding beside marks of 0 and 1. Own choice, by held-out families."""
+FINE = 256
+"""Weights are kept in whole parts of this."""
+
+CLAUSES_MAX = 48
+"""Clauses of one turn that are given an opinion, from its beginning: the time a turn takes stays bounded (one costs 1 to 2 ms)."""
+
+
+def marks(text: str, mentions: Iterable[Mention], whole: Before) -> list[str]:
+    """What the packs know of a clause: types of its names, tags of its small words, who is meant, digits, language."""
+    found = {f"T {c.type}" for m in mentions for c in m.concepts}
+    found |= {f"G {t}" for t in (*whole.tags, *whole.head)}
+    found |= {f"P {p.subject if p.subject in ('self', 'you') else 'other'}" for p in whole.people} or {"P nobody"}
+    if any(c.isdigit() for c in text):
+        found.add("N")
+    found.add("L zh" if any(map(is_han, text)) else "L en")
+    return sorted(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """Chances of the readings of one clause: `key+`, `key-` and none; they sum to 1."""
+
+    chances: Mapping[str, float]
+
+    def of(self, key: str, polarity: str) -> float | None:
+        """The chance of one reading; None when the head never saw the key."""
+        if f"{key}+" not in self.chances and f"{key}-" not in self.chances:
+            return None
+        return self.chances.get(key + polarity, 0.0)
+
+    def best(self) -> tuple[str, str, float]:
+        """Key, polarity and chance of the likeliest reading that states something."""
+        label = max((c for c in self.chances if c != NONE), key=lambda c: self.chances[c])
+        return label[:-1], label[-1], self.chances[label]
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The fitted weights: one row a number of the encoding, then one a mark, then the constant; one column a reading."""
+
+    readings: tuple[str, ...]
+    marks: Mapping[str, int]
+    weights: NDArray[float64] = field(repr=False)
+
+    def opinion(self, vector: Sequence[float], found: Iterable[str]) -> Opinion:
+        """What a clause states, by its encoding and its marks."""
+        import numpy as np  # not at the top: `graphmem --help` shall not load it
+
+        encoding = np.asarray(vector, dtype=np.float64)
+        length = float(np.linalg.norm(encoding)) or 1.0
+        rows = [SIZE + self.marks[m] for m in found if m in self.marks]
+        scores = (encoding * (LENGTH / length)) @ self.weights[:SIZE] + self.weights[rows].sum(axis=0) + self.weights[-1]
+        parts = np.exp(scores - scores.max())
+        return Opinion(dict(zip(self.readings, (parts / parts.sum()).tolist(), strict=True)))
+
+
+@lru_cache(maxsize=1)
+def head(weights: Path = WEIGHTS, names: Path = NAMES) -> Head:
+    """The committed head, read once."""
+    import numpy as np
+
+    read = json.loads(names.read_text(encoding="utf-8"))
+    return Head(tuple(read["readings"]), {m: i for i, m in enumerate(read["marks"])}, np.load(weights).astype(np.float64) / FINE)

@@ -1,0 +1,105 @@
+"""Where the rules are silent or doubtful: the second opinion (opinion.py), held to the checks of subject, modality and value. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from graphmem.memory import Kind, Reason
+from graphmem.pipeline.classify import Classifier, Part
+from graphmem.pipeline.opinion import Opinion
+from graphmem.pipeline.prefix import Before
+from graphmem.pipeline.rules import Rule
+from graphmem.pipeline.said import Found, Hit, Refused, Said
+from graphmem.pipeline.talk import Talk
+from graphmem.pipeline.values import runs
+from graphmem.pipeline.whom import blocked, certainty, subjects
+
+ID = "opinion"
+"""How its rules are named in explanations: opinion.KEY."""
+
+DISSENT, DISSENT_NAMED = 0.01, 0.003
+"""Chances of a rule's reading under which it is not believed: an open value, a name of the lexicon. Rules of tastes and open values only,
+safety keys never. Own choice, on sentences that were not learned from."""
+ASSENT = 0.3
+"""Chance at which a match whose words before it are unexplained holds after all: rule and opinion agree. Own choice."""
+ASK, STORE, STORE_NOBODY = 0.4, 0.6, 0.85
+"""Chances at which a reading that no rule found is worth a question, and is stored: where somebody is named, where nobody is (it may be
+true of anybody). A safety key is never stored on an opinion alone: it asks. The head is fitted to far more clauses that state
+nothing than it is asked about here, so its chances are low: own choice, on families held out."""
+
+SURE, TOP = 0.85, 0.97
+"""Confidence at STORE (the usual threshold of design.md section 5), and the most that an opinion is sure: as much as a plain rule."""
+
+OPEN_DOORS = frozenset({Reason.UNKNOWN_VALUE, Reason.CHATTER})
+"""Refusals of rules that leave room for an opinion: the others know why nothing may be stored."""
+
+
+def sure(chance: float, store: float) -> float:
+    """Confidence of a reading with this chance: SURE at `store`, in straight lines to 0 and to TOP."""
+    return SURE + (chance - store) / (1 - store) * (TOP - SURE) if chance >= store else SURE * chance / store
+
+
+def doubted(c: Classifier, found: Iterable[Found], opinion: Opinion) -> list[Found]:
+    """What rules of tastes and open values found, and the opinion holds for all but impossible."""
+    out: list[Found] = []
+    for f in found:
+        s = f.statement
+        chance = opinion.of(s.key, "-" if s.is_end else s.polarity)
+        named = not s.ckey.startswith("text:")
+        if chance is None or c.ontology.key(s.key).safety or s.whole_key or (named and not s.rule.startswith("taste.")):
+            continue
+        if chance < (DISSENT_NAMED if named else DISSENT):
+            out.append(f)
+    return out
+
+
+def agreed(refused: Iterable[Refused], opinion: Opinion) -> list[Found]:
+    """The match with unexplained words before it that the opinion agrees with most."""
+    held = [r.held for r in refused if r.held is not None]
+    rated = [
+        (opinion.of(f.statement.key, "-" if f.statement.is_end else f.statement.polarity) or 0.0, f.score, i) for i, f in enumerate(held)
+    ]
+    best = max(rated, default=(0.0, 0.0, 0))
+    return [held[best[2]]] if best[0] >= ASSENT else []
+
+
+def propose(c: Classifier, opinion: Opinion, said: Said, talk: Talk, refused: Sequence[Refused]) -> list[Found] | Refused | None:
+    """The likeliest statement of a clause in which no rule found one, why it may not be one, or None when nothing is likely."""
+    name, polarity, chance = opinion.best()
+    key = c.ontology.get(name)
+    if chance < ASK or key is None or any(r.reason not in OPEN_DOORS for r in refused if r.held is None):
+        return None
+    parts = runs(said.text, said.mentions, key.types, c.matcher.trims)
+    if not parts:
+        return None
+    start, _, values = max(parts, key=lambda p: (said.text[p[0] : p[1]] not in c.matcher.classes, p[1] - p[0]))
+    whole = c.reader.read(said.text, len(said.text), said.masked, said.original, 0)
+    if whole.tags.get("generic") or whole.head.get("generic"):
+        return Refused(Reason.THIRD_PARTY, "subject.general")
+    flags = frozenset({"loose", "like"} if key.kind is Kind.PREFERENCE else {"loose"})
+    rule = Rule(f"{ID}.{key.name}", key.name, "", (), flags=flags, options={"conf": str(TOP)})
+    before = _before(c, said, start, whole)
+    whom = subjects(rule, before, talk)
+    if isinstance(whom, Refused):
+        return whom
+    stopped = blocked(rule, before, key)
+    if stopped is not None:
+        return stopped
+    if polarity == "+" and before.tags.get("neg", 0) % 2:
+        return Refused(Reason.LOW_CONFIDENCE, f"{rule.id}.denied")
+    store = STORE if whole.people else STORE_NOBODY
+    confidence = min(sure(chance, store), SURE - 0.01 if key.safety else TOP) * certainty(before, key.safety) * said.hedge
+    return [
+        c.found(said, rule, Hit(0, len(said.text), {}, values), before, Part(name, value, key.types, subject, polarity == "-", confidence))
+        for value in values
+        for subject in whom
+    ]
+
+
+def _before(c: Classifier, said: Said, start: int, whole: Before) -> Before:
+    """The words before the value; where they name nobody, those of the whole clause (flat white's my usual)."""
+    before = c.reader.read(said.text, start, said.masked, said.original, 0, said.mentions)
+    if before.people or not whole.people:
+        return before
+    return replace(whole, left="", left_head="")
