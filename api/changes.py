@@ -11,7 +11,7 @@ from pydantic import Field, StrictBool, StrictFloat
 
 from api.answers import ForgottenOut, MemoryOut, RememberedOut
 from api.auth import vouches
-from api.call import NO_QUERY, Called, Door, Segment
+from api.call import NO_QUERY, Called, Door, Key, Segment
 from api.memories import accepted, mark, precondition, tag_of
 from api.told import remembered_out, remembered_status
 from api.types import Body, SourceIn, fits
@@ -83,15 +83,15 @@ def change_memory(call: Called, mid: Segment, body: ChangeIn, response: Response
 
 
 @router.post("/memories/{mid:segment}:retract", name="retractMemory", dependencies=NO_QUERY)
-def retract_memory(call: Called, mid: Segment) -> MemoryOut:
+def retract_memory(call: Called, mid: Segment, key: Key) -> MemoryOut:
     """It was never so: what was held before counts again."""
-    return MemoryOut.model_validate(call.graphmem.retract(call.scope, mid))
+    return MemoryOut.model_validate(call.graphmem.retract(call.scope, mid, key=key))
 
 
 @router.post("/memories/{mid:segment}:undelete", name="undeleteMemory", dependencies=NO_QUERY)
-def undelete_memory(call: Called, mid: Segment) -> MemoryOut:
+def undelete_memory(call: Called, mid: Segment, key: Key) -> MemoryOut:
     """Bring a forgotten memory back within 72 hours: the same row and version, current only if nothing newer holds."""
-    return MemoryOut.model_validate(call.graphmem.undelete(call.scope, mid))
+    return MemoryOut.model_validate(call.graphmem.undelete(call.scope, mid, key=key))
 
 
 @router.delete("/memories", name="forgetAll")

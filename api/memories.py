@@ -93,23 +93,23 @@ def latest_memory(call: Called, key: Segment, query: Annotated[LatestQuery, Quer
 
 
 @router.delete("/memories/{mid:segment}", name="forgetMemory", status_code=204, dependencies=NO_QUERY)
-def forget_memory(call: Called, mid: Segment, if_match: Annotated[str | None, Header()] = None) -> None:
+def forget_memory(call: Called, mid: Segment, key: Key, if_match: Annotated[str | None, Header()] = None) -> None:
     """Forget one memory: unreadable at once on every path."""
     tag = tag_of(if_match)
     with precondition(tag):
-        call.graphmem.forget(call.scope, mid, if_match=tag)
+        call.graphmem.forget(call.scope, mid, if_match=tag, key=key)
 
 
 @router.post("/memories/{mid:segment}:confirm", name="confirmMemory", dependencies=NO_QUERY)
-def confirm_memory(call: Called, mid: Segment) -> RememberedOut:
+def confirm_memory(call: Called, mid: Segment, key: Key) -> RememberedOut:
     """The user confirms a pending memory: it is recorded and told from now on."""
-    return remembered_out(accepted(call.graphmem.confirm(call.scope, mid)), call.base)
+    return remembered_out(accepted(call.graphmem.confirm(call.scope, mid, key=key)), call.base)
 
 
 @router.post("/memories/{mid:segment}:reject", name="rejectMemory", dependencies=NO_QUERY)
-def reject_memory(call: Called, mid: Segment) -> MemoryOut:
+def reject_memory(call: Called, mid: Segment, key: Key) -> MemoryOut:
     """The user rejects a pending memory: what was held before stays."""
-    return MemoryOut.model_validate(call.graphmem.reject(call.scope, mid))
+    return MemoryOut.model_validate(call.graphmem.reject(call.scope, mid, key=key))
 
 
 def accepted(done: Remembered) -> Remembered:

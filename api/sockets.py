@@ -20,7 +20,7 @@ from api.call import State
 from api.graphql import QueryIn, Refused, context_of, events_of, prepared, run, told
 from api.loading import Context
 from api.schema import whole
-from graphmem.errors import GraphmemError, UnauthorizedError
+from graphmem.errors import GraphmemError, UnauthorizedError, UnavailableError
 
 PROTOCOL = "graphql-transport-ws"
 
@@ -38,6 +38,9 @@ OPERATIONS = 30
 
 BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, UNACCEPTABLE, LATE, DOUBLE, TWICE = 4400, 4401, 4403, 4406, 4408, 4409, 4429
 """Close codes of the protocol."""
+
+AWAY = 1013
+"""A store is away."""
 
 
 class Closing(Exception):  # noqa: N818 - never leaves this module
@@ -111,7 +114,7 @@ class Socket:
     async def _before(self, message: Mapping[str, Any]) -> None:
         match message["type"]:
             case "connection_init":
-                self._admit(message.get("payload"))
+                await self._admit(message.get("payload"))
                 await self._send({"type": "connection_ack"})
             case "ping":
                 await self._send({"type": "pong"})
@@ -139,7 +142,7 @@ class Socket:
 
     # --- who asks
 
-    def _admit(self, payload: object) -> None:
+    async def _admit(self, payload: object) -> None:
         """The credential of the handshake's headers or of `payload`, and the user it is for; two that differ are refused."""
         if payload is not None and not isinstance(payload, dict):
             raise Closing(BAD_REQUEST, "Invalid message")
@@ -148,7 +151,10 @@ class Socket:
         user = self._named("x-graphmem-user", given)
         try:
             credential = self._state.keyring.credential(authorization)
-            context_of(self._state, credential, user).scope  # noqa: B018 - refuses now
+            # in a thread: the façade may have to be opened first
+            await anyio.to_thread.run_sync(lambda: context_of(self._state, credential, user).scope)
+        except UnavailableError:
+            raise Closing(AWAY, "Try again later") from None
         except GraphmemError:
             raise Closing(FORBIDDEN, "Forbidden") from None
         self._credential, self._user = credential, user
@@ -201,7 +207,8 @@ class Socket:
             return prepared(schema, body.query, variables, body.operationName, self._introspection, live=True)
 
         document = await anyio.to_thread.run_sync(read)
-        async with aclosing(await events_of(schema, document, self._context(), variables, body.operationName)) as events:
+        context = await anyio.to_thread.run_sync(self._context)
+        async with aclosing(await events_of(schema, document, context, variables, body.operationName)) as events:
             async for event in events:
 
                 def tell(event: Any = event) -> ExecutionResult:

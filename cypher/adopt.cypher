@@ -132,3 +132,20 @@ CALL (m) {
   DETACH DELETE m
 } IN TRANSACTIONS OF $batch ROWS
 RETURN count(*) AS nodes;
+
+// name: script_done
+// mode: read
+// scope: tenant
+// params: tenant_id STRING, op STRING
+// purpose: whether a statement of a script ran before.
+OPTIONAL MATCH (c:Change {tenant_id: $tenant_id, user_id: '', op: $op})
+RETURN c IS NOT NULL AS done;
+
+// name: script_noted
+// mode: write
+// scope: tenant
+// params: tenant_id STRING, op STRING
+// purpose: that it ran; of no user, for it may have written about many.
+MERGE (c:Change {tenant_id: $tenant_id, user_id: '', op: $op})
+  ON CREATE SET c.route = 'cypher', c.actor = 'import', c.at = datetime.realtime(), c.outcome = '{}', c.mids = [], c.verdicts = []
+RETURN c.op AS op;

@@ -110,6 +110,7 @@ class Adopted:
     rejected: int
     questions: tuple[Question, ...]
     seconds: float
+    users: int = 0
     ready: int = 0
     dry_run: bool = False
     rejects: str | None = None
@@ -136,7 +137,7 @@ class Adopting:
         self._arities: dict[str, Arity] = {**_shapes(tools.keys(self._tenant)), **ask.arities}
         self._verdicts: dict[str, int] = {}
         self._questions: list[Question] = []
-        self._found = self._asked = self._rejected = self._ready = 0
+        self._found = self._asked = self._rejected = self._ready = self._users = 0
         self._began = monotonic()
 
     def run(self) -> Adopted:
@@ -144,11 +145,12 @@ class Adopting:
         with Rejects(self._ask.rejects) as rejects:
             self._homeless(rejects)
             for user, _ in list(self._t.strays.users(self._tenant)):
+                self._users += 1
                 self._user(self._t.hand.scope(user), rejects)
             place = rejects.place
         return Adopted(
             self._found, dict(sorted(self._verdicts.items())), self._asked, self._rejected, tuple(self._questions),
-            round(monotonic() - self._began, 3), self._ready, self._ask.dry_run, place,
+            round(monotonic() - self._began, 3), self._users, self._ready, self._ask.dry_run, place,
         )  # fmt: skip
 
     # --- memories without a user

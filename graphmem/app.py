@@ -67,6 +67,7 @@ from graphmem.stores.neo4j_proof import Neo4jProofs
 from graphmem.stores.neo4j_read import Neo4jReader
 from graphmem.stores.neo4j_relations import Neo4jRelations
 from graphmem.stores.neo4j_review import Neo4jReviews
+from graphmem.stores.neo4j_script import Neo4jScript
 from graphmem.stores.neo4j_strays import Neo4jStrays
 from graphmem.stores.neo4j_transfer import Neo4jTransfer
 from graphmem.stores.neo4j_watch import Neo4jWatch
@@ -101,8 +102,8 @@ class Graphmem(Hearing, Asking, Ending, Deciding, Moving):
         self._lifecycle = Lifecycle(self.room, self.writer, self.reader, Neo4jSweeper(neo4j))
         self._keeper = Keeper(self.room, self.writer, self.reader, self._shape)
         bulk_writer = Neo4jWriter(neo4j, timeout=IMPORT_TIMEOUT_S)
-        moving = Doors(self.room, bulk_writer, self.reader, self._keeper, Neo4jTransfer(neo4j), Neo4jStrays(neo4j), self.outbox.refill)
-        self._bulk = Bulk(moving)
+        carrying = Neo4jTransfer(neo4j), Neo4jStrays(neo4j), Neo4jScript(neo4j)
+        self._bulk = Bulk(Doors(self.room, bulk_writer, self.reader, self._keeper, *carrying, self.outbox.refill))
         self._recorder = Recorder(self.room, self.writer, self._keeper)
         self._changer = Changer(self.room, self.writer, self.reader, self._keeper, self._shape)
         self._shelf, self._vault = Neo4jShelf(neo4j), FileVault(home_of(settings), master)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
+from typing import Protocol, cast
 
 from graphmem.adminfiles import write_files
 from graphmem.adopting import AdoptAsk, Adopted, Adopting, Strays, Tools
@@ -13,15 +13,17 @@ from graphmem.errors import InvalidInputError
 from graphmem.exporting import Listed, Transfer, canonical, people, script, table
 from graphmem.importing.batch import Hand
 from graphmem.importing.columns import mapping
-from graphmem.importing.files import look
+from graphmem.importing.files import Opened, look
 from graphmem.importing.load import BATCH, WORKERS, Imported, Loading, Progress, Wish
 from graphmem.importing.restore import restore
+from graphmem.importing.script import Statement, statements
 from graphmem.importing.statements import Defaults
 from graphmem.memory import from_ms
 from graphmem.ports import MemoryReader, MemoryWriter
 from graphmem.remember import Keeper
 from graphmem.room import Room, check_zone
 from graphmem.scope import Scope, TenantScope, check_user_id
+from graphmem.slot import operation_id
 from graphmem.telling import Teller
 from graphmem.validity import Ledger
 
@@ -34,7 +36,8 @@ FORMATS = ("jsonl", "csv", "cypher")
 class ImportAsk:
     """A file to import. mapped: `column=field` pairs. user: of rows without one. zone: of times without offset (None: the tenant's).
 
-    format: auto, jsonl, csv, mem0, mcp-memory or graphmem (a canonical export). encoding: where the file has no mark and is no UTF-8.
+    format: auto, jsonl, csv, mem0, mcp-memory, graphmem (a canonical export) or cypher (a script).
+    encoding: where the file has no mark and is no UTF-8.
     """
 
     path: Path
@@ -49,6 +52,18 @@ class ImportAsk:
     batch: int = BATCH
 
 
+class Script(Protocol):
+    """Where the statements of a script run."""
+
+    def value(self, statement: Statement) -> object: ...
+
+    def explain(self, statement: Statement, given: Mapping[str, object]) -> None: ...
+
+    def run(self, tenant: str, op: str, statement: Statement, given: Mapping[str, object]) -> bool:
+        """Run it unless it was run before (False)."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Doors:
     """What bulk work is done with."""
@@ -59,6 +74,7 @@ class Doors:
     keeper: Keeper
     transfer: Transfer
     strays: Strays
+    script: Script
     refill: Callable[[str], int] = field(default=lambda tenant: 0)
 
 
@@ -77,6 +93,8 @@ class Bulk:
         file = look(ask.path, ask.format, ask.encoding)
         if file.format == "graphmem":
             return self._restore(tenant, ask, progress)
+        if file.format == "cypher":
+            return self._run(tenant, ask, file, zone)
         wish = Wish(
             file,
             tenant,
@@ -98,6 +116,26 @@ class Bulk:
         if not ask.dry_run:
             self._d.refill(tenant)
         return Imported(done.memories, done.users, {"restored": done.memories}, 0, 0, done.seconds, dry_run=ask.dry_run)
+
+    def _run(self, tenant: str, ask: ImportAsk, file: Opened, zone: str) -> Imported:
+        """Run the statements of a script, each once, and adopt what they wrote; `$tenant` has the tenant's name."""
+        if ask.mapped or ask.rejects is not None:
+            raise InvalidInputError("a script is run as it stands: no --map, no --rejects", field="map")
+        given: dict[str, object] = {"tenant": tenant}
+        whole = Scope(tenant, "script", principal="import")
+        ran = 0
+        for number, statement in enumerate(statements(file.path.read_text(encoding=file.encoding))):
+            if statement.param is not None:
+                given.setdefault(statement.param, self._d.script.value(statement))
+            elif ask.dry_run:
+                self._d.script.explain(statement, given)
+            else:
+                ran += self._d.script.run(tenant, operation_id(whole, "cypher", f"{file.sha256}\x1f{number}"), statement, given)
+        done = self.adopt(tenant, AdoptAsk(ask.user, zone=zone, dry_run=ask.dry_run))
+        if ran:
+            self._d.refill(tenant)  # whole rows of an export's script are in no outbox
+        rows, where = done.found, "graphmem adopt --dry-run" if done.asked else None
+        return Imported(rows, done.users, done.verdicts, 0, done.asked, done.seconds, dry_run=ask.dry_run, rejects=where)
 
     def adopt(self, tenant: str, ask: AdoptAsk, progress: Progress | None = None) -> Adopted:
         """Make memories of what was written past the service; see adopting.Adopting."""

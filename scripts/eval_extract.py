@@ -27,8 +27,8 @@ from graphmem.memory import Kind, Language, Statement, Status, Turn, from_ms, to
 from graphmem.ontology import Ontology, load_ontology
 from graphmem.pipeline.extract import Extractor
 from graphmem.scope import Scope
-from graphmem.stores.embedding import sentence_encoder
 from graphmem.slot import ckey_of_text, folded
+from graphmem.stores.embedding import sentence_encoder
 from graphmem.validity import Ledger, Ms, Row, shown
 
 SAID_AT = datetime(2026, 3, 4, 2, 0, tzinfo=UTC)

@@ -17,6 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from api.errors import TABLE, Problem, Reader
 from graphmem.cli import app
+from graphmem.commands.completion import HOW
+from graphmem.commands.frame import Exit
 from graphmem.memory import Text2
 from graphmem.refusals import refusals
 
@@ -25,9 +27,48 @@ WIDTH = 110
 """Columns of the help texts in the page, whatever the terminal of the one who writes it."""
 
 
+EXIT_WORDS = {
+    Exit.OK: ("done", "完成"),
+    Exit.UNEXPECTED: ("unexpected; GRAPHMEM_DEBUG=1 shows where", "意外；GRAPHMEM_DEBUG=1 显示位置"),
+    Exit.USAGE: ("the command or its input was not understood", "没有看懂命令或输入"),
+    Exit.CHECK_FAILED: (
+        "a check failed: check, doctor, migrations, rejected rows, a pack",
+        "检查未通过：check、doctor、迁移、被拒的行、词包",
+    ),
+    Exit.UNREACHABLE: ("a store does not answer", "存储没有应答"),
+    Exit.REFUSED: ("refused by a policy, or the state moved", "策略不允许，或状态已变"),
+    Exit.NOT_FOUND: ("no such thing for this tenant and user", "此租户和用户没有该内容"),
+}
+
+CLI_HEAD = (
+    "# Command line · 命令行",
+    "",
+    "Made from `--help` by `scripts/reference.py`; do not edit. 由 `scripts/reference.py` 从 `--help` 生成，请勿手工修改。",
+    "",
+    "Data goes to stdout (`-o table|json|jsonl`), talk to stderr. 数据写到 stdout（`-o table|json|jsonl`），说明写到 stderr。",
+    "",
+    "| exit code · 退出码 | | |",
+    "| --- | --- | --- |",
+)
+
+CLI_FOOT = (
+    "An error is three lines on stderr: what was not done, the cause with its [code](errors.md) in brackets, what to try; in Chinese where",
+    "`LC_ALL`, `LC_MESSAGES` or `LANG` says `zh`.",
+    "出错时 stderr 上有三行：什么没有完成、原因（方括号里是[错误码](errors.zh-CN.md)）、可以试什么；",
+    "`LC_ALL`、`LC_MESSAGES` 或 `LANG` 为 `zh` 时用中文。",
+    "",
+    "Completion · 补全:",
+    "",
+    "```",
+    *HOW.values(),
+    "```",
+    "",
+)
+
+
 def cli_page() -> str:
     """docs/reference/cli.md: every command's `--help`, word for word."""
-    lines = ["# Command line", "", "Made from `--help` by `scripts/reference.py`; do not edit.", ""]
+    lines = [*CLI_HEAD, *(f"| {code.value} | {en} | {zh} |" for code, (en, zh) in EXIT_WORDS.items()), "", *CLI_FOOT]
     for path in commands():
         lines += [f"## {' '.join(('graphmem', *path))}", "", "```", _help(path).rstrip(), "```", ""]
     return "\n".join(lines)

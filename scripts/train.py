@@ -12,8 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from graphmem.evalfile import Label, parse
 from graphmem.lexicon import load_lexicon
@@ -27,6 +26,7 @@ from graphmem.pipeline.normal import language_of
 from graphmem.pipeline.opinion import WEIGHTS
 from graphmem.stores.embedding import sentence_encoder
 
+ROOT = Path(__file__).resolve().parent.parent
 ROWS = tuple(ROOT / "tests" / "graphmem" / f"extract_{name}.tsv" for name in ("rows", "probes"))
 _ROW = re.compile(r"(?P<key>[a-z_]+)(?P<sign>[+!-])[^=;]+=(?P<value>[^;*]+)")
 DEVELOP = ROOT / "tests" / "corpus" / "utterances.develop.jsonl"

@@ -96,13 +96,14 @@ def _migration_cells(m: Migration) -> tuple[str, ...]:
 # --- the index and the invariants
 
 
-def reindex(tenant: TenantOption = DEFAULT_TENANT) -> None:
+def reindex(tenant: TenantOption = DEFAULT_TENANT, *, out: Out) -> None:
     """Build a tenant's candidate index anew from the graph."""
     with graphmem(check_index=False) as g:
         if not index_free(g):
             raise UnavailableError(INDEX_HELD, store="index", hint=END_IT)
         total = g.reindex(tenant, lambda done, of: say(f"{done} of {of}"))
     say(f"{total} records of tenant {tenant} are in the index")
+    out.facts(tenant=tenant, records=total)
 
 
 def check(

@@ -20,7 +20,7 @@ from graphmem.commands.frame import (
     say,
     short,
 )
-from graphmem.commands.rows import MEMORY_COLUMNS, MidArgument, memory_cells
+from graphmem.commands.rows import MEMORY_COLUMNS, KeyOption, MidArgument, memory_cells
 
 if TYPE_CHECKING:
     from graphmem.cohorts import CohortUser
@@ -133,7 +133,7 @@ def relate(
     to_mid: Annotated[str, typer.Argument(help="Id of the memory it leads to.")],
     who: Who,
     weight: Annotated[float, typer.Option(min=0, max=1, help="How strong, above 0.")] = 1.0,
-    op: Annotated[str | None, typer.Option("--key", help="Idempotency key: the same request again stores nothing twice.")] = None,
+    op: KeyOption = None,
     *,
     out: Out,
 ) -> None:

@@ -64,6 +64,8 @@ def add(
     en: Annotated[str, typer.Option(help="Name in English.")] = "",
     alias: Annotated[list[str] | None, typer.Option(help="Another name; may be given again.")] = None,
     tag: Annotated[list[str] | None, typer.Option(help="A tag; may be given again.")] = None,
+    *,
+    out: Out,
 ) -> None:
     """Add a concept, or names of one, to a pack of your own (.tsv or .csv; a new file is begun). A wrong row is refused, the file stays."""
     row = {"id": concept, "zh": zh, "en": en, "aliases": "|".join(alias or ()), "tags": "|".join(tag or ())}
@@ -82,6 +84,7 @@ def add(
             file.write_bytes(before)
         raise
     say(f"{concept} is in {file}; name the file in GRAPHMEM_PACKS to use it")
+    out.facts(concept=concept, file=str(file))
 
 
 def _with_row(file: Path, before: bytes | None, row: dict[str, str]) -> bytes:
@@ -102,11 +105,12 @@ def _with_row(file: Path, before: bytes | None, row: dict[str, str]) -> bytes:
     return (text.rstrip("\n") + "\n" + line.getvalue()).encode("utf-8", "surrogateescape")
 
 
-def test(file: FileArgument) -> None:
+def test(file: FileArgument, out: Out) -> None:
     """Read a pack as the service would at its start. A mistake is named with file and line, exit code 3."""
     keys, concepts, events = _load([*_others(file), file])
     was_keys, was_concepts, was_events = _load(_others(file))
     say(f"{file} is right: {keys - was_keys} new keys, {concepts - was_concepts} new concepts, {events - was_events} new events")
+    out.facts(keys=keys - was_keys, concepts=concepts - was_concepts, events=events - was_events)
 
 
 def _others(file: Path) -> list[Path]:

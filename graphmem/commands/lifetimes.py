@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from graphmem.commands.frame import DEFAULT_TENANT, Out, TenantOption, Who, command, graphmem, say, short
-from graphmem.commands.rows import MidArgument, shown
+from graphmem.commands.rows import KeyOption, MidArgument, shown
 
 if TYPE_CHECKING:
     from graphmem.archive import Segment
@@ -27,17 +27,17 @@ def add_to(app: typer.Typer) -> None:
     app.add_typer(archive, name="archive")
 
 
-def retract(mid: MidArgument, who: Who, out: Out) -> None:
+def retract(mid: MidArgument, who: Who, op: KeyOption = None, *, out: Out) -> None:
     """It was never so: the value before it counts again."""
     with graphmem(project=True) as g:
-        memory = g.retract(who.scope, mid)
+        memory = g.retract(who.scope, mid, key=op)
     shown(memory, out)
 
 
-def undelete(mid: MidArgument, who: Who, out: Out) -> None:
+def undelete(mid: MidArgument, who: Who, op: KeyOption = None, *, out: Out) -> None:
     """Bring a forgotten memory back, within 72 hours."""
     with graphmem(project=True) as g:
-        memory = g.undelete(who.scope, mid)
+        memory = g.undelete(who.scope, mid, key=op)
     shown(memory, out)
 
 
@@ -71,11 +71,14 @@ def archive_list(tenant: TenantOption = DEFAULT_TENANT, *, out: Out) -> None:
 def archive_restore(
     segment: Annotated[str | None, typer.Argument(help="One segment, with its user's newer ones (default: all).")] = None,
     tenant: TenantOption = DEFAULT_TENANT,
+    *,
+    out: Out,
 ) -> None:
     """Bring archived rows back into the graph, exactly as they were."""
     with graphmem() as g:
         rows = g.archive_restore(tenant, segment)
     say(f"{rows} rows are back")
+    out.facts(rows=rows)
 
 
 def _segment_cells(row: object) -> tuple[str, ...]:

@@ -73,6 +73,11 @@ class Out:
         else:
             emit(self.output, whole, items, (), lambda _: ())
 
+    def facts(self, **facts: object) -> None:
+        """What was done, for programs; at a terminal the talk on stderr says it."""
+        if not self.is_table:
+            emit(self.output, facts, [facts], (), lambda _: ())
+
 
 @dataclass(frozen=True, slots=True)
 class When:

@@ -17,6 +17,7 @@ BECAME = ("became", "what", "why", "mid")
 """Columns of what became of a statement."""
 
 MidArgument = Annotated[str, typer.Argument(help="Id of the memory, as list shows it.")]
+KeyOption = Annotated[str | None, typer.Option("--key", help="Idempotency key: the same request again stores nothing twice.")]
 ProvedOption = Annotated[bool, typer.Option("--proved", help="The user has just shown you who they are.")]
 
 

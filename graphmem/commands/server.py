@@ -178,11 +178,13 @@ def up(out: Out) -> None:
     _status(out)
 
 
-def down() -> None:
+def down(out: Out) -> None:
     """Stop the Neo4j of your own; its data stays."""
     from graphmem import localdb
 
-    say("stopped" if localdb.down(settings().home) else "it did not run")
+    stopped = localdb.down(settings().home)
+    say("stopped" if stopped else "it did not run")
+    out.facts(stopped=stopped)
 
 
 def status(out: Out) -> None:

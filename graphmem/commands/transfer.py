@@ -16,7 +16,7 @@ from graphmem.errors import InvalidInputError
 if TYPE_CHECKING:
     from graphmem.bulk import Imported
 
-ImportFormat = Literal["auto", "jsonl", "csv", "mem0", "mcp-memory", "graphmem"]
+ImportFormat = Literal["auto", "jsonl", "csv", "mem0", "mcp-memory", "graphmem", "cypher"]
 ExportFormat = Literal["jsonl", "csv", "cypher", "neo4j-admin"]
 
 EVERY_S = 1.0
@@ -31,7 +31,9 @@ def add_to(app: typer.Typer) -> None:
 
 
 def import_(
-    file: Annotated[Path, typer.Argument(help="CSV, JSON lines, a mem0 export, an MCP memory file, or a graphmem export.")],
+    file: Annotated[
+        Path, typer.Argument(help="CSV, JSON lines, a mem0 export, an MCP memory file, a graphmem export, or a Cypher script.")
+    ],
     tenant: TenantOption = DEFAULT_TENANT,
     form: Annotated[ImportFormat, typer.Option("--format", help="What the file is (default: told by its beginning).")] = "auto",
     mapped: Annotated[list[str] | None, typer.Option("--map", help="COLUMN=FIELD; may be given more than once.")] = None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from graphmem.commands.frame import Out, SessionOption, Who, command, graphmem, moment, say
-from graphmem.commands.rows import BECAME, MidArgument, became, both, cells, shown, what
+from graphmem.commands.rows import BECAME, KeyOption, MidArgument, became, both, cells, shown, what
 from graphmem.errors import InvalidInputError
 from graphmem.memory import Kind, Provenance, SourceKind
 
@@ -25,7 +25,6 @@ SEVEN = ("slice", "recognise", "classify", "bind time", "embed", "judge", "write
 
 Role = Literal["user", "assistant", "system", "tool"]
 Arity = Literal["one", "many", "pole"]
-KeyOption = Annotated[str | None, typer.Option("--key", help="Idempotency key: the same request again stores nothing twice.")]
 SourceOption = Annotated[SourceKind, typer.Option("--source", help="Where it comes from.")]
 RefOption = Annotated[str | None, typer.Option("--ref", help="Which one: the document's or record's own id.")]
 FromOption = Annotated[str | None, typer.Option("--from", help="True from then on (default: when it is said).")]
@@ -200,6 +199,8 @@ def forget(
     everything: Annotated[bool, typer.Option("--all", help="Every memory of the user, archived ones too.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before --all.")] = False,
     if_match: Annotated[str | None, typer.Option("--if-match", help="The etag that was seen; another one by now is refused.")] = None,
+    op: KeyOption = None,
+    out: Out,
 ) -> None:
     """Make one memory, or with --all everything of a user, unreadable: at once and on every path."""
     if (mid is None) is not everything:
@@ -209,21 +210,23 @@ def forget(
         typer.confirm(f"Forget everything of user '{who.user}' in tenant '{who.tenant}'?", abort=True, err=True)
     with graphmem(project=True) as g:
         if mid is not None:
-            g.forget(who.scope, mid, if_match=if_match)
-            say(f"forgotten: {mid}")
+            g.forget(who.scope, mid, if_match=if_match, key=op)
+            count = 1
         else:
-            say(f"forgotten: {g.forget_all(who.scope)} memories of {who.user}")
+            count = g.forget_all(who.scope)
+    say(f"forgotten: {mid if mid is not None else f'{count} memories of {who.user}'}")
+    out.facts(forgotten=count)
 
 
-def confirm(mid: MidArgument, who: Who, out: Out) -> None:
+def confirm(mid: MidArgument, who: Who, op: KeyOption = None, *, out: Out) -> None:
     """The user's yes to a pending memory."""
     with graphmem(project=True) as g:
-        done = g.confirm(who.scope, mid)
+        done = g.confirm(who.scope, mid, key=op)
     _remembered(done, out)
 
 
-def reject(mid: MidArgument, who: Who, out: Out) -> None:
+def reject(mid: MidArgument, who: Who, op: KeyOption = None, *, out: Out) -> None:
     """The user's no to a pending memory."""
     with graphmem() as g:
-        gone = g.reject(who.scope, mid)
+        gone = g.reject(who.scope, mid, key=op)
     shown(gone, out)

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from graphmem.errors import InvalidInputError, NotFoundError
 
-Format = Literal["jsonl", "csv", "mem0", "mcp-memory", "graphmem"]
+Format = Literal["jsonl", "csv", "mem0", "mcp-memory", "graphmem", "cypher"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 MARKS = (
@@ -23,6 +23,9 @@ MARKS = (
     (b"\x84\x31\x95\x33", "gb18030"),
 )
 """Byte-order marks, the longer ones first."""
+
+SCRIPTS = (".cypher", ".cyp", ".cql")
+"""Names of files that hold statements."""
 
 CHUNK = 1 << 20
 
@@ -77,6 +80,8 @@ def _format(path: Path, form: str, start: str) -> Format:
     for known in FORMATS:
         if form == known:
             return known
+    if path.suffix in SCRIPTS:
+        return "cypher"
     body = start.lstrip()
     if not body.startswith(("{", "[")):
         return "csv"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from graphmem.memory import Kind, Polarity, Reason, Statement
 from graphmem.ontology import Key, Ontology
 from graphmem.pipeline.matching import Matcher
+from graphmem.pipeline.phones import standing
 from graphmem.pipeline.prefix import Before, PrefixReader
 from graphmem.pipeline.recognise import Mention, Recogniser
 from graphmem.pipeline.rules import Rule
@@ -26,6 +27,9 @@ DENIABLE = frozenset({"current_location", "current_city", "health_state"})
 
 MISREAD = 0.9
 """Factor of an ID number whose check digit is wrong: it is told back for a look. Own choice."""
+
+NO_NUMBER = 0.8
+"""Factor of digits that are no telephone number anywhere: asked, never stored. Own choice."""
 
 ID_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 """Weights of the check digit of Chinese ID numbers (GB 11643)."""
@@ -113,8 +117,8 @@ class Classifier:
         if "like" in rule.flags and not minus and before.tags.get("would"):
             yield Refused(Reason.CHATTER, "modality.would")
             return
-        if rule.options.get("check") == "id" and "v" in m.groups and not id_checks(said.text[slice(*m.groups["v"])]):
-            confidence *= MISREAD
+        if "v" in m.groups:
+            confidence *= _credible(rule, said.text[slice(*m.groups["v"])])
         for key, value, types, sure in values:
             if minus and key != "taste" and self.ontology.key(key).kind is Kind.CONTEXT and key not in DENIABLE:
                 yield Refused(Reason.CHATTER, f"{rule.id}.denied_context")
@@ -215,6 +219,15 @@ class Part:
     subject: str
     minus: bool
     confidence: float
+
+
+def _credible(rule: Rule, value: str) -> float:
+    """The factor of a number that may be misread: an ID number by its check digit, a telephone number by the numbering plans."""
+    if rule.options.get("check") == "id":
+        return 1.0 if id_checks(value) else MISREAD
+    if rule.key == "phone":
+        return {"valid": 1.0, "possible": MISREAD, None: NO_NUMBER}[standing(value)]
+    return 1.0
 
 
 def _whom(rule: Rule, before: Before, talk: Talk) -> tuple[list[str] | Refused, bool]:

@@ -35,6 +35,23 @@ def times(text: str, said_at: datetime, zone: ZoneInfo) -> Times:
     return find_times(text, said_at, zone)
 
 
+BEHIND = 100_000
+"""Added to the places of a later clause's times: no value of this clause lies there."""
+
+TRAILING = frozenset({"until", "since", "from", "for", "before"})
+"""What a time that stands in a clause of its own may say of the clause before it: …, until the end of June; …，住到月底为止."""
+
+BESIDE = 4
+"""Letters beside the times of such a clause: one small verb or none."""
+
+
+def trailing(text: str, said_at: datetime, zone: ZoneInfo) -> Times:
+    """The times of a clause that holds nothing else; their places lie behind the clause they belong to."""
+    found = tuple(t for t in times(text, said_at, zone) if t.role in TRAILING)
+    rest = sum(c.isalnum() for i, c in enumerate(text) if not any(a <= i < b for a, b in spans(found)))
+    return tuple(replace(t, span=(t.span[0] + BEHIND, t.span[1] + BEHIND)) for t in found) if found and rest <= BESIDE else ()
+
+
 def spans(found: Sequence[TimeSpan]) -> tuple[Span, ...]:
     """Their places."""
     return tuple(t.span for t in found)

@@ -18,7 +18,7 @@ from graphmem.pipeline.answers import Answers
 from graphmem.pipeline.classify import Classifier
 from graphmem.pipeline.matching import Matcher
 from graphmem.pipeline.model import second_opinion
-from graphmem.pipeline.normal import language_of, normalise
+from graphmem.pipeline.normal import is_han, language_of, normalise
 from graphmem.pipeline.opinion import CLAUSES_MAX, Encode, head, marks
 from graphmem.pipeline.prefix import PrefixReader
 from graphmem.pipeline.propose import agreed, doubted, propose
@@ -127,9 +127,10 @@ class Extractor:
 
     def _note_people(self, clause: Clause, sliced: Sliced, talk: Talk) -> None:
         before = self._classifier.reader.read(clause.text, len(clause.text), (), _cutter(sliced, clause))
-        for person in before.people:
+        for person in (*before.people, *before.company):
             if not person.pronoun:
                 talk.heard(person.subject)
+        talk.lost = talk.lost or bool(before.tags.get("generic") or before.head.get("generic"))
 
     def _hear(self, hearing: _Hearing, sliced: Sliced, talk: Talk, context: Sequence[Turn]) -> None:
         self._read_all(hearing, sliced, talk)
@@ -192,9 +193,8 @@ class Extractor:
         """The clauses of a sentence before its i-th; before its first the sentence before, when that is one clause (花粉？不过敏的)."""
         back: list[Clause] = []
         for clause in reversed(clauses[max(0, i - LOOK_BACK) : i]):
-            alone = (
-                clause.first and clause.sentence == clauses[i].sentence - 1 and (not back or back[0].first) and len(clause.text) <= ALONE
-            )
+            short = len(clause.text) <= (ALONE if any(map(is_han, clause.text)) else 4 * ALONE)
+            alone = clause.first and clause.sentence == clauses[i].sentence - 1 and (not back or back[0].first) and short
             if clause.quoted or not (clause.sentence == clauses[i].sentence or alone):
                 break
             back.insert(0, clause)
@@ -236,8 +236,9 @@ class Extractor:
             said = Said(clause.text, mentions, clock.spans(times), _cutter(sliced, clause), hedge)
             found, refused = c.read(said, rules, talk)
             found = self._second(hearing, sliced, said, talk, found, refused)
+            after = clock.trailing(later.text, hearing.said_at, hearing.zone) if later is not None and found else ()
             for f in found:
-                self._keep(hearing, sliced, clause, f, times)
+                self._keep(hearing, sliced, clause, f, (*times, *after))
         self._note_topic(clause, sliced, talk, found)
         if not found:
             reason = (refused[0].reason, refused[0].rule) if refused else self._speech.rest_of(clause)
@@ -275,13 +276,13 @@ class Extractor:
         first = reader.person_at(clause.text, 0, _cutter(sliced, clause))
         if first is not None and first.pronoun and talk.resolve(first.subject) is None:
             who = reader.person_at(later.text, 0, _cutter(sliced, later))
-            if who is not None and not who.pronoun and who.end == len(later.text):
+            if who is not None and not who.pronoun and later.text[who.end : who.end + 1] in ("", ","):
                 talk.heard(who.subject)
 
     def _note_topic(self, clause: Clause, sliced: Sliced, talk: Talk, found: Sequence[Found]) -> None:
         before = self._classifier.reader.read(clause.text, min(len(clause.text), 60), (), _cutter(sliced, clause))
         named = [p for p in before.people if p.subject != "you"]
-        for person in named:
+        for person in (*named, *before.company):
             if not person.pronoun:
                 talk.heard(person.subject)
         if found:
@@ -307,7 +308,7 @@ class Extractor:
         if any((s.key, s.ckey, s.subject, s.polarity, s.is_end) == same for s in hearing.statements):
             return
         if statement.confidence >= hearing.threshold:
-            hearing.statements[:] = [s for s in hearing.statements if not self._lent(s, statement)]
+            hearing.statements[:] = [s for s in hearing.statements if not self._lent(s, statement) and not self._taken_back(s, statement)]
             hearing.statements.append(statement)
             return
         key = self._ontology.key(statement.key)
@@ -315,6 +316,11 @@ class Extractor:
             hearing.not_stored.append(NotStored(statement.text, (start, end), Reason.LOW_CONFIDENCE, statement.rule))
         else:
             hearing.follow_ups.append(FollowUp(statement, key.ask(statement.value)))
+
+    def _taken_back(self, earlier: Statement, later: Statement) -> bool:
+        """Whether a later word of the turn denies what matters to safety: the chart says hypertension, but I do not have high blood pressure."""
+        same = (earlier.key, earlier.ckey, earlier.subject) == (later.key, later.ckey, later.subject)
+        return same and earlier.polarity != later.polarity and not earlier.is_end and self._ontology.key(later.key).safety
 
     def _lent(self, earlier: Statement, later: Statement) -> bool:
         """Whether a request that names nobody was made for the one whom the same is then said of: 惊悚片就免了，我爸看不下去."""
@@ -344,10 +350,6 @@ class Extractor:
             Step("classify", round(seconds[1] * 1000, 3), tuple(f"{s.rule}: {s.key}={s.value}" for s in hearing.statements)),
         )
         return Heard(language, tuple(hearing.statements), tuple(hearing.not_stored), tuple(hearing.follow_ups), steps)
-
-
-def _thing(statement: Statement) -> tuple[str, str, str]:
-    return statement.key, statement.ckey, statement.subject
 
 
 def _unsure(speech: Speech, clause: Clause) -> bool:

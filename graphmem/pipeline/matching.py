@@ -109,6 +109,7 @@ class Matcher:
         """The subject that follows the value: the value reaches up to the first place from which every word is explained."""
         a, b = m.groups["s"]
         slot = "o" if "o" in m.groups else "v"
+        m = self._past_person(said, m, slot)
         fixed = bool(m.values) or slot not in m.groups or m.groups[slot][1] != a
         low = m.groups[slot][0] if slot in m.groups else a
         cuts = [i for i in range(a, b + 1) if not any(low <= n.start < i < n.end for n in said.mentions)]
@@ -119,6 +120,15 @@ class Matcher:
         if not fixed:
             m = replace(m, groups={**m.groups, slot: (m.groups[slot][0], i), "s": (i, b)})
         return m, before
+
+    def _past_person(self, said: Said, m: Hit, slot: str) -> Hit:
+        """An open object that begins with somebody begins after them: 我弟|打乒乓球上瘾."""
+        if m.values or slot not in m.groups or m.groups[slot][0] != m.start:
+            return m
+        person = self.reader.person_at(said.text, m.start, said.original, m.groups[slot][1])
+        if person is None or person.end >= m.groups[slot][1]:
+            return m
+        return replace(m, start=person.end, groups={**m.groups, slot: (person.end, m.groups[slot][1])})
 
     def _types(self, rule: Rule) -> tuple[str, ...]:
         if rule.types is not None:

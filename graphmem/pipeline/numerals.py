@@ -7,6 +7,7 @@ from fractions import Fraction
 
 _DIGITS = {c: i for i, c in enumerate("零一二三四五六七八九")} | {c: i for i, c in enumerate("〇壹贰叁肆伍陆柒捌玖")}
 _DIGITS |= {"○": 0, "两": 2, "俩": 2, "貳": 2, "兩": 2}
+_SAID = {c: str(i) for c, i in _DIGITS.items()} | {"幺": "1"}
 _TENS = {"廿": 20, "卅": 30}
 _UNITS = {"十": 10, "百": 100, "千": 1000, "拾": 10, "佰": 100, "仟": 1000}
 _MYRIADS = {"万": 10**4, "亿": 10**8, "萬": 10**4, "億": 10**8}
@@ -36,6 +37,11 @@ _GROUPED = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 _SUFFIXED = re.compile(r"([0-9]+)(?:st|nd|rd|th)")
 _MAX = 40
 """Characters of the longest text read as a number; longer ones are None."""
+
+
+def digits_of(text: str) -> str:
+    """A number said digit by digit in digits: 一三八零零, 幺三八; other characters stay."""
+    return "".join(_SAID.get(c, c) for c in text.translate(_FULL_WIDTH))
 
 
 def number(text: str) -> int | float | None:

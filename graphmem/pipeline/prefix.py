@@ -36,6 +36,7 @@ class Before:
     tags      tags of the small words after the last person (with how often)
     head      tags of the small words before the last person
     left      characters after the last person that nothing explains; `left_head` before it
+    company   those with whom it is done: 跟女朋友领了证 is about the speaker
     """
 
     people: tuple[Person, ...] = ()
@@ -45,6 +46,7 @@ class Before:
     left: str = ""
     left_head: str = ""
     glued: bool = False
+    company: tuple[Person, ...] = ()
 
 
 class PrefixReader:
@@ -209,6 +211,7 @@ class PrefixReader:
     ) -> Before:
         """Account for text[start:end]; masked spans (times, places) count as explained."""
         people: list[Person] = []
+        company: list[Person] = []
         tags: dict[str, int] = {}
         head: dict[str, int] = {}
         left = left_head = ""
@@ -234,6 +237,7 @@ class PrefixReader:
                 continue
             if person is not None and person.end <= end and (word is None or person.end - i >= len(word)):
                 if _accompanies(text, i, start, people):
+                    company.append(person)
                     i = person.end
                     continue
                 joined = joined + 1 if people and _joins(text[people[-1].end : i]) else 1
@@ -262,7 +266,7 @@ class PrefixReader:
             step = max(1, len(_latin_word(text, i)))
             left += text[i : min(i + step, end)]
             i += step
-        return Before(tuple(people), joined, tags, head, left, left_head, glued)
+        return Before(tuple(people), joined, tags, head, left, left_head, glued, tuple(company))
 
 
 _ANY_YOUNG = frozenset("姑娘 丫头 男孩 女娃 小朋友 小孩 小家伙 孩子 娃 宝贝".split())

@@ -323,6 +323,16 @@ def test_a_store_that_is_away_only_delays(port: int, watched: Watched) -> None:
         assert told(wire.heard())["mid"] == "m-1"
 
 
+def test_a_service_that_has_no_store_yet_says_try_again(port: int, app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away() -> None:
+        raise UnavailableError("the service is starting", store="neo4j")
+
+    monkeypatch.setattr(app.state.graphmem.opener, "graphmem", away)
+    with live(port, headers=ACME) as wire:
+        wire.send({"type": "connection_init"})
+        assert wire.closed() == 1013
+
+
 def test_a_fault_is_masked(port: int, watched: Watched) -> None:
     watched.fault = RuntimeError("bolt://secret-host and 青霉素")
     with live(port, headers=ACME) as wire:

@@ -17,9 +17,12 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+import typer.main
 
 from graphmem.answers import Found, Injected, Latest
 from graphmem.app import Graphmem, open_graphmem
+from graphmem.cli import app
+from graphmem.commands.completion import nodes
 from graphmem.commands.frame import Exit
 from graphmem.commands.server import _own_key
 from graphmem.settings import Settings
@@ -94,6 +97,17 @@ def test_every_command_has_help_of_its_own(name: str) -> None:
     told = Terminal({}, "t").run(name, "--help")
     assert (told.code, told.talk) == (Exit.OK, "")
     assert "Usage:" in told.data
+
+
+STREAMS = {"demo", "serve", "export", "completion", "browser favourites"}
+"""What these print is a story, a file or a script: no rows."""
+
+
+def test_every_command_that_tells_of_something_prints_it_as_table_json_or_json_lines() -> None:
+    whole = typer.main.get_command(app)
+    told = {node.path: {name for option in node.options for name in option.names} for node in nodes(whole) if not node.subcommands}
+    assert len(told) > 50
+    assert [path for path, names in told.items() if "--output" not in names and path not in STREAMS] == []
 
 
 def test_what_is_remembered_can_be_listed_read_back_and_forgotten(terminal: Terminal) -> None:

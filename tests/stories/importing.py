@@ -1,4 +1,4 @@
-"""An import to be killed: `python -m tests.stories.importing HOME TENANT FILE [BATCH]` says the rows done and its memory, batch by batch."""
+"""An import to be killed: `python -m tests.stories.importing HOME TENANT FILE [BATCH]` says its stage, rows done and memory in MB."""
 
 from __future__ import annotations
 
