@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -60,7 +61,7 @@ class Quota:
     def __init__(self, app: ASGIApp, keyring: Keyring, rates: Rates, now: Callable[[], float] = time.time) -> None:
         self.app = app
         self._keyring, self._rates, self._now = keyring, rates, now
-        self._limiter = SlidingWindowCounterRateLimiter(MemoryStorage())
+        self._limiter, self._lock = SlidingWindowCounterRateLimiter(MemoryStorage()), threading.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not scope["path"].startswith(COUNTED) or not self._admitted(scope):
@@ -94,8 +95,10 @@ class Quota:
         return stands
 
     def _stand(self, name: str, rate: RateLimitItem, *who: str) -> Stand:
-        within = self._limiter.hit(rate, name, *(_safe(part) for part in who))
-        window = self._limiter.get_window_stats(rate, name, *(_safe(part) for part in who))
+        counted = (name, *(_safe(part) for part in who))
+        with self._lock:  # the storage reads, then adds: two at once would both pass
+            within = self._limiter.hit(rate, *counted)
+            window = self._limiter.get_window_stats(rate, *counted)
         reset = max(1, math.ceil(window.reset_time - self._now()))
         return Stand(name, rate, max(0, window.remaining) if within else 0, reset, within)
 

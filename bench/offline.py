@@ -21,6 +21,7 @@ from graphmem import jars
 from graphmem.memory import Turn
 from graphmem.room import Room
 from graphmem.settings import Settings
+from graphmem.stores.embedding import sentence_encoder
 
 LEFT_OUT = frozenset({"pip", "setuptools", "wheel"})
 LOCKS = ("neo4j-5.26.30.lock", "models.lock")
@@ -44,12 +45,16 @@ _SAID = (
 
 def measure(effort: int) -> list[Row]:
     """`effort`: how many turns are heard (the texts come round)."""
-    took = _hearing(effort)
+    took, opined = _hearing(effort), _hearing(max(effort // 5, len(_SAID)), opinions=True)
     return [
         row("graphmem --help, best of 5", _help(), "ms", "< 300"),
         row("base install with the Neo4j runtime", _installed() / 1e6, "MB", "< 950"),
         row("extraction of a turn of 40 characters, median", median(took), "ms", "<= 3"),
         row("extraction of a turn of 40 characters, P99", sorted(took)[int(len(took) * 0.99)], "ms", "<= 15"),
+        row("the same with the second opinion's encodings, median", median(opined), "ms"),
+        row("the same with the second opinion's encodings, P99", sorted(opined)[int(len(opined) * 0.99)], "ms"),
+        row(f"extraction of one turn of {_LONG:,} characters", _long(_LONG) / 1000, "s", "< 3"),
+        row("ten times the characters, times the time (linear: 10)", _long(_LONG) / _long(_LONG // 10), "x"),
         row("load of the packs, best of 3", min(filter(None, (_load() for _ in range(3))), default=None), "s", "<= 1.5"),
     ]
 
@@ -98,9 +103,25 @@ def _size(found: Distribution) -> int:
     return sum(p.stat().st_size for p in paths if p.is_file())
 
 
-def _hearing(count: int) -> list[float]:
-    """Milliseconds of each turn, from one Room, after each text was heard once."""
+_LONG = 60_000
+
+
+def _long(characters: int) -> float:
+    """Milliseconds of one turn that repeats nothing: the texts with ever other numbers, up to this length."""
     room, zone, now = Room(Settings()), ZoneInfo("Asia/Shanghai"), datetime.now(UTC)
+    text, n = "", 0
+    while len(text) < characters:
+        text += f"{_SAID[n % len(_SAID)].rstrip('。.?, ，')} {n}。"
+        n += 1
+    room.hear(Turn(text[:2_000]), now, zone, [])
+    began = time.perf_counter()
+    room.hear(Turn(text[:characters]), now, zone, [])
+    return (time.perf_counter() - began) * 1000
+
+
+def _hearing(count: int, *, opinions: bool = False) -> list[float]:
+    """Milliseconds of each turn, from one Room, after each text was heard once; by the rules alone, or with the sentence encoder."""
+    room, zone, now = Room(Settings(), sentence_encoder() if opinions else None), ZoneInfo("Asia/Shanghai"), datetime.now(UTC)
     turns = [Turn(text) for text in _SAID]
     for turn in turns:
         room.hear(turn, now, zone, [])
@@ -116,6 +137,7 @@ _LOADED = """
 import time
 from graphmem.room import Room
 from graphmem.settings import Settings
+from graphmem.stores.embedding import sentence_encoder
 settings = Settings()
 began = time.perf_counter()
 Room(settings).extractor

@@ -105,7 +105,15 @@ class Timelines:
         return self._why_pending(teller, pending, *self._entries(scope, teller, [pending]))
 
     def whys(self, scope: Scope, mids: Sequence[str]) -> dict[str, Why]:
-        """The same for many memories from two reads, by mid; foreign, unknown and forgotten ones have none."""
+        """The same for many memories from two reads, by mid; foreign, unknown and forgotten ones have none.
+
+        Of many the whole history is read, of one only its slot.
+        """
+        if len(set(mids)) == 1:
+            try:
+                return {mids[0]: self.why(scope, mids[0])}
+            except NotFoundError:
+                return {}
         snapshot, wanted = self._reader.history(scope), set(mids)
         teller = Teller(self._room.ontology, Ledger(snapshot.rows), snapshot.now, snapshot.now)
         rows = [r for r in snapshot.rows if r.mid in wanted and r.tombstoned_at is None]

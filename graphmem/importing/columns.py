@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -59,6 +59,15 @@ def mapping(pairs: Sequence[str]) -> dict[str, str]:
             raise InvalidInputError(f"'{pair}' maps no column to a field", field="map", hint=hint)
         found[folded(column)] = field
     return found
+
+
+def column_of(field: str, written: Iterable[str], given: Mapping[str, str]) -> str:
+    """What a row calls the column that fills a field; the field itself where it has none."""
+    for column in written:
+        name = folded(column)
+        if (given.get(name) or names().get(name)) == field:
+            return column.strip()
+    return field
 
 
 def header(columns: Sequence[str], given: Mapping[str, str]) -> Mapped:

@@ -97,7 +97,7 @@ class Loading:
             columns, mapped = columns_of(source)
             kept = mapped.kept
             self._need(set(mapped.targets), columns)
-        with Rejects(wish.rejects, columns) as rejects, Spool(wish.file.size) as spool:
+        with Rejects(wish.rejects, columns, wish.mapped) as rejects, Spool(wish.file.size) as spool:
             spool.fill(self._readable(rows(source), rejects))
             self._total = spool.rows
             for part in range(spool.parts):

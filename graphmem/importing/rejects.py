@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
+from graphmem.importing.columns import column_of
 from graphmem.importing.statements import Reject
 
 REMARKS = ("_line", "_column", "_reason")
@@ -20,10 +21,11 @@ REMARKS = ("_line", "_column", "_reason")
 class Rejects:
     """Counts rejects, and writes them where a file is named; the file appears with the first one. Thread safe.
 
-    columns: the header of a CSV file; without one the rejects are JSON lines.
+    columns: the header of a CSV file; without one the rejects are JSON lines. mapped: folded column → field, as the caller's --map.
     """
 
-    def __init__(self, path: Path | None, columns: Sequence[str] = ()) -> None:
+    def __init__(self, path: Path | None, columns: Sequence[str] = (), mapped: Mapping[str, str] | None = None) -> None:
+        self._mapped = mapped or {}
         self._path = path
         self._columns = [c for c in columns if c not in REMARKS]
         self._stream: IO[str] | None = None
@@ -59,7 +61,8 @@ class Rejects:
 
     def _write(self, path: Path, reject: Reject) -> None:
         original = {k: v for k, v in reject.original.items() if k not in REMARKS}
-        remarks: Mapping[str, object] = dict(zip(REMARKS, (reject.line, reject.column, reject.reason), strict=True))
+        column = column_of(reject.column, original, self._mapped) if reject.column else ""
+        remarks: Mapping[str, object] = dict(zip(REMARKS, (reject.line, column, reject.reason), strict=True))
         if self._stream is None:
             self._stream = path.open("w", encoding="utf-8", newline="")
             if self._columns:

@@ -253,10 +253,11 @@ class Extractor:
 
     def _second(self, hearing: _Hearing, sliced: Sliced, said: Said, talk: Talk, found: list[Found], refused: list[Refused]) -> list[Found]:
         """What remains of the rules' statements after a second opinion, or what it makes of a clause without any."""
-        if self._encode is None or hearing.opinions >= CLAUSES_MAX or not (said.mentions or found or any(r.held for r in refused)):
+        c = self._classifier
+        open_to_it = any(map(c.doubtful, found)) if found else said.mentions or any(r.held for r in refused)
+        if self._encode is None or hearing.opinions >= CLAUSES_MAX or not open_to_it:
             return found
         hearing.opinions += 1
-        c = self._classifier
         whole = c.reader.read(said.text, len(said.text), (), said.original)
         opinion = head().opinion(self._encode(said.text), marks(said.text, said.mentions, whole))
         doubts = doubted(c, found, opinion)

@@ -43,13 +43,9 @@ def sure(chance: float, store: float) -> float:
 def doubted(c: Classifier, found: Iterable[Found], opinion: Opinion) -> list[Found]:
     """What rules of tastes and open values found, and the opinion holds for all but impossible."""
     out: list[Found] = []
-    for f in found:
-        s = f.statement
-        chance = opinion.of(s.key, "-" if s.is_end else s.polarity)
-        named = not s.ckey.startswith("text:")
-        if chance is None or c.ontology.key(s.key).safety or s.whole_key or (named and not s.rule.startswith("taste.")):
-            continue
-        if chance < (DISSENT_NAMED if named else DISSENT):
+    for f in filter(c.doubtful, found):
+        chance = opinion.of(f.statement.key, "-" if f.statement.is_end else f.statement.polarity)
+        if chance is not None and chance < (DISSENT if f.statement.ckey.startswith("text:") else DISSENT_NAMED):
             out.append(f)
     return out
 

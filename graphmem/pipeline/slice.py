@@ -264,6 +264,8 @@ def _splits(norm: str, i: int, a: int, b: int) -> bool:
     after = norm[i + 1] if i + 1 < b else " "
     if before.isdigit() and after.isdigit():
         return False
+    if norm[max(a, i - 7) : i].endswith((" please", " pls")):
+        return True
     rest = norm[i + 1 : min(b, i + 24)]
     if is_han(after) or is_han(before):
         return True

@@ -17,6 +17,7 @@ from graphmem.scope import Scope
 from graphmem.stores.neo4j_base import Neo4j
 from graphmem.stores.neo4j_lifecycle import drop_lonely
 from graphmem.stores.neo4j_rows import row_of
+from graphmem.stores.neo4j_times import instant_of
 from graphmem.validity import Ms, Row
 from graphmem.writing import Moved
 
@@ -122,7 +123,7 @@ def encoded(value: object) -> object:
 def decoded(value: object) -> object:
     """The other way round."""
     if isinstance(value, Mapping):
-        return DateTime.from_iso_format(value[TIME]) if set(value) == {TIME} else {str(k): decoded(v) for k, v in value.items()}
+        return instant_of(str(value[TIME])) if set(value) == {TIME} else {str(k): decoded(v) for k, v in value.items()}
     return [decoded(v) for v in value] if isinstance(value, list | tuple) else value
 
 

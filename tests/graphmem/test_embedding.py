@@ -25,6 +25,7 @@ from graphmem.stores.embedding import (
     CachedQueries,
     E5Embedder,
     UseEmbedder,
+    _load_use,
     cosines_of_pairs,
     readable,
     sizes,
@@ -246,3 +247,10 @@ def test_bge_without_its_extra_says_how_to_get_it(tmp_path: Path, monkeypatch: p
     with pytest.raises(ConfigurationError, match="FlagEmbedding") as caught:
         bge.embed(["茶"], query=True)
     assert "graphmem[bge]" in (caught.value.hint or "")
+
+
+def test_the_sentence_encoder_keeps_to_one_thread() -> None:
+    """The model found threadpoolctl and with it the BLAS library it limits."""
+    backend = _load_use()._model
+    assert backend._threadpool is not None
+    assert backend.threads == 1

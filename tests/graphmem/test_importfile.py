@@ -226,9 +226,19 @@ def test_a_corrected_rejects_file_is_itself_an_import(tmp_path: Path) -> None:
         rejects.add([Reject(3, "said_at", "'soon' is no time", original)])
     assert rejects.count == 1 and rejects.place == str(path)
     text = path.read_text(encoding="utf-8")
-    assert text.startswith("_line,_column,_reason,user_id,key,value,at\n3,said_at,'soon' is no time,u1,")
+    assert text.startswith("_line,_column,_reason,user_id,key,value,at\n3,at,'soon' is no time,u1,")
     (only,) = asked(source(tmp_path, text.replace("soon\n", "2026-01-01\n").encode()))
     assert only.ask.value == 'a "b"\nc' and only.ask.metadata == {}
+
+
+def test_a_reject_names_the_column_as_the_file_does(tmp_path: Path) -> None:
+    path = tmp_path / "rejects.csv"
+    mapped = mapping(("When heard=said_at",))
+    with Rejects(path, ["Who", "When heard"], mapped) as rejects:
+        rejects.add(
+            [Reject(2, "said_at", "no time", {"Who": "u1", "When heard": "soon"}), Reject(3, "key", "a row needs a key", {"Who": "u1"})]
+        )
+    assert [line.split(",")[:2] for line in path.read_text(encoding="utf-8").splitlines()[1:]] == [["2", "When heard"], ["3", "key"]]
 
 
 def test_the_rows_of_a_user_come_together_and_in_order_however_large_the_file() -> None:

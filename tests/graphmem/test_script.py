@@ -26,7 +26,8 @@ def test_an_address_in_a_text_is_no_comment() -> None:
 
 
 def test_each_statement_knows_its_line_and_whether_it_commits_by_itself() -> None:
-    script = "// first\n\nCREATE (:A);\n:auto MATCH (n)\nCALL (n) { DELETE n } IN 2 CONCURRENT TRANSACTIONS OF 10 ROWS;\nRETURN 'IN TRANSACTIONS';"
+    batched = ":auto MATCH (n)\nCALL (n) { DELETE n } IN 2 CONCURRENT TRANSACTIONS OF 10 ROWS;\n"
+    script = "// first\n\nCREATE (:A);\n" + batched + "RETURN 'IN TRANSACTIONS';"
     found = statements(script)
     assert [(s.line, s.batched) for s in found] == [(3, False), (4, True), (6, False)]
     assert found[1].text.startswith("MATCH (n)")

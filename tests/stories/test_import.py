@@ -131,7 +131,7 @@ def test_bad_rows_are_rejected_with_their_place_and_the_corrected_file_brings_th
     done = graphmem.import_file(tenant, ImportAsk(written(tmp_path / "a.jsonl", rows), rejects=rejects))
     assert (done.verdicts, done.rejected, done.rejects) == ({"new": 1}, 4, str(rejects))
     told = [json.loads(line) for line in rejects.read_text(encoding="utf-8").splitlines()]
-    assert sorted((t["_line"], t["_column"]) for t in told) == [(2, "said_at"), (3, "key"), (4, "confidence"), (5, "value")]
+    assert sorted((t["_line"], t["_column"]) for t in told) == [(2, "at"), (3, "key"), (4, "confidence"), (5, "value")]
     assert all(t["_reason"] and t["user_id"] == "u" for t in told)
     corrected = tmp_path / "corrected.jsonl"
     corrected.write_text(next(line for line in rejects.read_text(encoding="utf-8").splitlines() if "soon" in line).replace("soon", day(9)))
@@ -182,7 +182,7 @@ def test_the_command_line_imports_says_what_became_of_the_rows_and_exports(
     assert done.code == 3 and "1 rows were rejected: see" in done.talk
     told = done.json()
     assert isinstance(told, dict) and (told["rows"], told["verdicts"], told["rejected"]) == (2, {"new": 1}, 1)
-    assert rejects.read_text(encoding="utf-8").splitlines()[1].startswith("3,said_at,")
+    assert rejects.read_text(encoding="utf-8").splitlines()[1].startswith("3,at,")
     assert terminal.run("export", *tenant, "--to", str(out)).code == 0
     assert out.read_text(encoding="utf-8") == terminal.run("export", *tenant).data == dump(graphmem, terminal.tenant)
     assert "Oslo" in terminal.run("export", *tenant, "--user", "u", "--format", "csv").data
