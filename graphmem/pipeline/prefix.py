@@ -131,7 +131,7 @@ class PrefixReader:
         if text[at : at + 1] and is_han(text[at]):
             return self._han_name_end(text, at) or end
         word = _latin_word(text, at)
-        if word and original(at, at + 1).isupper() and self._words.at(text, at) is None:
+        if len(word) > 1 and original(at, at + 1).isupper() and self._words.at(text, at) is None:
             return at + len(word)
         return end
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from graphmem.memory import Span, Statement
@@ -52,12 +52,20 @@ class Verdicts:
     asked: re.Pattern[str]
     passed_over: frozenset[str]
 
-    def of(self, text: str) -> tuple[Verdict, re.Match[str]] | None:
-        """The first verdict that a clause is, from its first to its last word."""
+    def of(self, text: str) -> Iterator[tuple[Verdict, re.Match[str]]]:
+        """The verdicts that a clause is, from its first to its last word."""
         for verdict in self.all:
             if (m := verdict.whole.fullmatch(text)) is not None:
-                return verdict, m
-        return None
+                yield verdict, m
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A verdict, where it matched and what it is about: key, value and types."""
+
+    verdict: Verdict
+    match: re.Match[str]
+    thing: tuple[str, Value, tuple[str, ...]]
 
 
 @functools.lru_cache(maxsize=1)
@@ -84,17 +92,19 @@ def load_verdicts() -> Verdicts:
 
 def judge(c: Classifier, said: Said, spans: Sequence[Span], talk: Talk) -> Found | None:
     """What the last of the clauses at `spans` of the text says of a thing that one before it names; None when it is no verdict."""
-    verdicts = load_verdicts()
     start, end = spans[-1]
-    found = verdicts.of(said.text[start:end])
-    if found is None:
-        return None
-    verdict, m = found
-    said = replace(said, mentions=c.recogniser.find(said.text))
-    thing = _named(c, verdicts, verdict, said, spans[:-1])
-    if thing is None:
-        return None
-    key, value, types = thing
+    for verdict, m in (verdicts := load_verdicts()).of(said.text[start:end]):
+        said = said if said.mentions else replace(said, mentions=c.recogniser.find(said.text))
+        thing = _named(c, verdicts, verdict, said, spans[:-1])
+        if thing is not None:
+            return _judged(c, said, spans, talk, Judged(verdict, m, thing))
+    return None
+
+
+def _judged(c: Classifier, said: Said, spans: Sequence[Span], talk: Talk, judged: Judged) -> Found | None:
+    """The statement of a verdict; None when it is nobody's, or when words before it are not understood."""
+    (start, end), verdict, m = spans[-1], judged.verdict, judged.match
+    key, value, types = judged.thing
     a, b = m.span("s")
     before = _before(c, said, (start + a, start + b), (value.start, value.end), spans)
     if before.left or before.left_head:
@@ -130,7 +140,7 @@ def _named(
             topic = c.reader.is_filler(said.text[a : m.start]) or verdicts.asked.search(said.text, a, m.start) is not None
             if m.end - m.start == 1 and not (topic and said.text[m.end : m.end + 1] in AFTER_TOPIC):
                 continue
-            weight = 3 * topic + (m.end - m.start > 1) + 2 * (thing[0] != "likes") + n / 2 - (m.start - a) / 100
+            weight = 3 * topic + (m.end - m.start > 1) + 4 * (thing[0] != "likes") + n / 2 - (m.start - a) / 100
             if best is None or weight > best[0]:
                 best = (weight, *thing)
     return None if best is None else best[1:]
