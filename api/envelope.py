@@ -82,6 +82,12 @@ def _prepare(scope: Scope) -> None:
         scope["path"] = raw.split(b"?")[0].decode("latin-1")
 
 
+def inner_path(scope: Scope) -> str:
+    """The path within the application, also where it stands behind a prefix (`root_path`)."""
+    path: str = scope["path"]
+    return path.removeprefix(scope.get("root_path", ""))
+
+
 def reader(scope: Scope) -> Reader:
     """Whom a refusal of this request is told to."""
     return Reader(scope["path"], scope[REQUEST_ID], scope[LANGUAGE])
@@ -92,7 +98,7 @@ class _Reply:
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self._id = scope[REQUEST_ID].encode()
-        self._more = _PERSONAL if scope["path"].startswith("/v1/") else _PUBLIC
+        self._more = _PERSONAL if inner_path(scope).startswith("/v1/") else _PUBLIC
         self._send = send
         self.status: int | None = None
 

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.auth import Credential, Keyring
 from api.call import CREDENTIAL
-from api.envelope import reader
+from api.envelope import inner_path, reader
 from api.errors import Problem, problem, response
 from graphmem.errors import ConfigurationError, GraphmemError
 from graphmem.settings import Settings
@@ -64,7 +64,7 @@ class Quota:
         self._limiter, self._lock = SlidingWindowCounterRateLimiter(MemoryStorage()), threading.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not scope["path"].startswith(COUNTED) or not self._admitted(scope):
+        if scope["type"] != "http" or not inner_path(scope).startswith(COUNTED) or not self._admitted(scope):
             await self.app(scope, receive, send)
             return
         stands = self._stands(scope)
@@ -115,7 +115,7 @@ def _rate(name: str, text: str) -> RateLimitItem | None:
 
 def _named(scope: Scope) -> str | None:
     """The user that an API key speaks for: in the path, or in GraphQL's header; None where it names none."""
-    path: str = scope["path"]
+    path = inner_path(scope)
     if path.startswith(_USERS):
         return unquote_to_bytes(path[len(_USERS) :].split("/")[0].encode("latin-1")).decode("utf-8", "replace")
     header = dict(scope["headers"]).get(b"x-graphmem-user")

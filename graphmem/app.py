@@ -109,9 +109,7 @@ class Graphmem(Hearing, Asking, Ending, Deciding, Moving):
         self._shelf, self._vault = Neo4jShelf(neo4j), FileVault(home_of(settings), master)
         self._archive = Archive(self.room, self.writer, self.reader, self._shelf, self._vault, _ages(settings))
         self._sweeping = Sweeping(self.sweep, settings.sweep_seconds)
-        self._forgetting = Forgetting(
-            self.room, self.writer, self.reader, lambda scope: self._archive.forget(scope, partial(self._shelf.forget, scope))
-        )
+        self._forgetting = Forgetting(self.room, self.writer, self.reader, self._forget_elsewhere)
         seeing = Seeing(index, embedders, lambda e, text: vectors_for(e, text, query=True), self._pseudonym)
         self._reviewing = Reviewing(self.room, self.writer, self.reader, Neo4jReviews(neo4j))
         self.proving = Proving(self.room, self.writer, self.reader, Neo4jProofs(neo4j), lambda tenant: keys.tenant_key(master, tenant))
@@ -231,6 +229,10 @@ class Graphmem(Hearing, Asking, Ending, Deciding, Moving):
         return migrations.apply(self.neo4j, progress)
 
     # --- inside
+
+    def _forget_elsewhere(self, scope: Scope) -> None:
+        self._archive.forget(scope, partial(self._shelf.forget, scope))
+        self._bulk.forget(scope)
 
     def _explain(self, seeing: Seeing) -> None:
         graph = Neo4jRelations(self.neo4j)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol, cast
 
 from graphmem.adminfiles import write_files
-from graphmem.adopting import AdoptAsk, Adopted, Adopting, Strays, Tools
+from graphmem.adopting import PAGE, Adopting, Tools
 from graphmem.errors import InvalidInputError
 from graphmem.exporting import Listed, Transfer, canonical, people, script, table
 from graphmem.importing.batch import Hand
@@ -18,12 +19,13 @@ from graphmem.importing.load import BATCH, WORKERS, Imported, Loading, Progress,
 from graphmem.importing.restore import restore
 from graphmem.importing.script import Statement, statements
 from graphmem.importing.statements import Defaults
-from graphmem.memory import from_ms
+from graphmem.memory import from_ms, to_ms, utc
 from graphmem.ports import MemoryReader, MemoryWriter
 from graphmem.remember import Keeper
 from graphmem.room import Room, check_zone
 from graphmem.scope import Scope, TenantScope, check_user_id
 from graphmem.slot import operation_id
+from graphmem.strays import AdoptAsk, Adopted, Strays
 from graphmem.telling import Teller
 from graphmem.validity import Ledger
 
@@ -145,6 +147,13 @@ class Bulk:
         check_zone(ask.zone)
         hand = Hand(self._d.room, self._d.writer, self._d.keeper, tenant, principal=ADOPT, route=ADOPT)
         return Adopting(Tools(hand, self._d.strays, self._d.transfer.keys), ask, progress).run()
+
+    def forget(self, scope: Scope) -> None:
+        """What was written past the service about a user goes unread: forgotten, it must not be adopted later."""
+        after = ""
+        while page := self._d.strays.page(scope, after, PAGE):
+            after = page[-1].ref
+            self._d.strays.remove(scope, [s.ref for s in page], to_ms(utc(datetime.now(UTC))))
 
     def export(self, tenant: str, form: str = "jsonl", user: str | None = None, *, versions: bool = False) -> Iterator[str]:
         """The text of a tenant or user, piece by piece. csv: what is told now, or with `versions` every row."""

@@ -12,9 +12,8 @@ from graphmem.stores.embedding import E5Embedder, UseEmbedder, cosines_of_pairs
 
 
 def main() -> None:
-    print(
-        "# Made by scripts/calibrate.py from pairs.tsv; docs/explanation/calibration.md says how. probability = 1 / (1 + e^-(slope * cosine + offset))"
-    )
+    print("# Made by scripts/calibrate.py from pairs.tsv; docs/explanation/calibration.md says how.")
+    print("# probability = 1 / (1 + e^-(slope * cosine + offset))")
     for embedder in (UseEmbedder(), E5Embedder(model_jar)):
         print(line(embedder))
 

@@ -79,7 +79,7 @@ def adopt(
 
     What cannot be known is listed with its reason and the option that settles it. Exit code 3 when something is still to be settled.
     """
-    from graphmem.adopting import AdoptAsk, arities
+    from graphmem.strays import AdoptAsk, arities
 
     if reject and rejects is None and not dry_run:
         raise InvalidInputError("what is rejected is gone from the graph", field="rejects", hint="name a file with --rejects to keep it.")

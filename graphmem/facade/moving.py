@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from graphmem.adopting import AdoptAsk, Adopted
 from graphmem.bulk import Bulk, ImportAsk, Imported
 from graphmem.importing.load import Progress
+from graphmem.strays import AdoptAsk, Adopted
 
 
 class Moving:

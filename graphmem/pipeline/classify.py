@@ -159,11 +159,6 @@ class Classifier:
         )
         return Found(statement, 0, 0, 0, 0, 1.0)
 
-    def doubtful(self, found: Found) -> bool:
-        """Whether a second opinion may overrule it: tastes and open values, safety keys never."""
-        s = found.statement
-        return not (self.ontology.key(s.key).safety or s.whole_key) and (s.ckey.startswith("text:") or s.rule.startswith("taste."))
-
     def _over(self, text: str, before: Before) -> bool:
         """不再, no longer, 不…了, not … any more: it was so and has ended."""
         return bool(before.tags.get("ended")) or self.over.search(text) is not None

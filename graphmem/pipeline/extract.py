@@ -18,10 +18,10 @@ from graphmem.pipeline.answers import Answers
 from graphmem.pipeline.classify import Classifier
 from graphmem.pipeline.matching import Matcher
 from graphmem.pipeline.model import second_opinion
-from graphmem.pipeline.normal import is_han, language_of, normalise
+from graphmem.pipeline.normal import language_of, normalise
 from graphmem.pipeline.opinion import CLAUSES_MAX, Encode, head, marks
 from graphmem.pipeline.prefix import PrefixReader
-from graphmem.pipeline.propose import agreed, doubted, propose
+from graphmem.pipeline.propose import agreed, believed, propose
 from graphmem.pipeline.recognise import Recogniser
 from graphmem.pipeline.routes import load_classes, load_routes
 from graphmem.pipeline.rules import Rule, load_rules, load_units
@@ -30,7 +30,7 @@ from graphmem.pipeline.slice import CLAUSE_MAX, Clause, Sliced, cut
 from graphmem.pipeline.speech import Speech, load_speech
 from graphmem.pipeline.talk import Talk
 from graphmem.pipeline.values import load_trims
-from graphmem.pipeline.verdict import VERDICT_MAX, judge, overruled
+from graphmem.pipeline.verdict import VERDICT_MAX, judge, looked_back
 from graphmem.pipeline.words import load_people
 
 THRESHOLD = 0.85
@@ -39,11 +39,6 @@ THRESHOLD = 0.85
 TRIGGERS = ("triggers.zh.yaml", "triggers.en.yaml", "loose.zh.yaml", "loose.en.yaml")
 GROUNDS: tuple[Literal["test", "document", "outgrown", "professional"], ...] = ("test", "document", "outgrown", "professional")
 """Acts of packs/speech.yaml that ground a denial, the strongest first."""
-
-LOOK_BACK = 3
-"""Clauses that a verdict reaches back."""
-ALONE = 12
-"""Longest clause, characters, of a sentence of its own that a verdict reaches back to."""
 
 CONTEXT_TURNS = 4
 """Turns of the session that pronouns may reach back."""
@@ -172,7 +167,7 @@ class Extractor:
 
     def _judged(self, hearing: _Hearing, sliced: Sliced, clauses: Sequence[Clause], i: int, talk: Talk) -> bool:
         """A clause that only judges what one of the few before it names: …, I never liked it; ……，每回都这样点."""
-        clause, back = clauses[i], self._looked_back(clauses, i)
+        clause, back = clauses[i], looked_back(clauses, i)
         if not back or len(clause.text) > VERDICT_MAX or clause.end - back[0].start > CLAUSE_MAX:
             return False
         base = back[0].start
@@ -181,24 +176,11 @@ class Extractor:
         found = judge(c, Said(both.text, (), (), _cutter(sliced, both)), [(x.start - base, x.end - base) for x in (*back, clause)], talk)
         if found is None:
             return False
-        if found.statement.key == "allergy":
-            hearing.statements[:] = [s for s in hearing.statements if not overruled(s, found.statement)]
         self._keep(hearing, sliced, both, found, clock.times(both.text, hearing.said_at, hearing.zone))
         talk.topic = found.statement.subject
         talk.heard(found.statement.subject)
         talk.lost = False
         return True
-
-    def _looked_back(self, clauses: Sequence[Clause], i: int) -> list[Clause]:
-        """The clauses of a sentence before its i-th; before its first the sentence before, when that is one clause (花粉？不过敏的)."""
-        back: list[Clause] = []
-        for clause in reversed(clauses[max(0, i - LOOK_BACK) : i]):
-            short = len(clause.text) <= (ALONE if any(map(is_han, clause.text)) else 4 * ALONE)
-            alone = clause.first and clause.sentence == clauses[i].sentence - 1 and (not back or back[0].first) and short
-            if clause.quoted or not (clause.sentence == clauses[i].sentence or alone):
-                break
-            back.insert(0, clause)
-        return back
 
     def _read_two(self, hearing: _Hearing, sliced: Sliced, earlier: Clause, clause: Clause, talk: Talk) -> None:
         """A clause whose object stands in the clause before it: 重金属太吵，我听不得; Golf? I can't stand it."""
@@ -254,16 +236,17 @@ class Extractor:
     def _second(self, hearing: _Hearing, sliced: Sliced, said: Said, talk: Talk, found: list[Found], refused: list[Refused]) -> list[Found]:
         """What remains of the rules' statements after a second opinion, or what it makes of a clause without any."""
         c = self._classifier
-        open_to_it = any(map(c.doubtful, found)) if found else said.mentions or any(r.held for r in refused)
+        open_to_it = found or said.mentions or any(r.held for r in refused)
         if self._encode is None or hearing.opinions >= CLAUSES_MAX or not open_to_it:
             return found
         hearing.opinions += 1
         whole = c.reader.read(said.text, len(said.text), (), said.original)
         opinion = head().opinion(self._encode(said.text), marks(said.text, said.mentions, whole))
-        doubts = doubted(c, found, opinion)
-        if found and len(doubts) < len(found):
-            return [f for f in found if f not in doubts]
-        refused += [Refused(Reason.LOW_CONFIDENCE, f"{f.statement.rule}.doubted") for f in doubts]
+        kept = believed(c, found, opinion, nobody=not whole.people and talk.topic is None)
+        if kept:
+            return kept
+        doubts = [Refused(Reason.LOW_CONFIDENCE, f"{f.statement.rule}.doubted") for f in found]
+        refused += doubts
         if self._speech.is_("command", said.text):
             return []
         proposed = agreed(refused, opinion) or propose(c, opinion, said, talk, refused[: len(refused) - len(doubts)])
@@ -319,7 +302,7 @@ class Extractor:
             hearing.follow_ups.append(FollowUp(statement, key.ask(statement.value)))
 
     def _taken_back(self, earlier: Statement, later: Statement) -> bool:
-        """Whether a later word of the turn denies what matters to safety: the chart says hypertension, but I do not have high blood pressure."""
+        """Whether a later word of the turn denies what matters to safety: the chart says hypertension, but I do not have it."""
         same = (earlier.key, earlier.ckey, earlier.subject) == (later.key, later.ckey, later.subject)
         return same and earlier.polarity != later.polarity and not earlier.is_end and self._ontology.key(later.key).safety
 

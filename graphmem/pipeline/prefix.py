@@ -88,10 +88,10 @@ class PrefixReader:
                     break
             if at == end and text[end : end + 1].isascii():
                 return role, end
+            described = self._adjectives(text, at)
+            if self.people.words.at(text, described) is not None:
+                at = described
             word = self.people.words.at(text, at)
-            if word is None:
-                at = self._adjectives(text, at)
-                word = self.people.words.at(text, at)
             if word is None or self.people.roles[word].kind in ("self", "pronoun"):
                 return role, end
             if not is_han(word[0]) and role.kind not in ("pronoun", "self") and text[end : end + 2] != "'s":

@@ -18,9 +18,9 @@ from graphmem.pipeline.whom import blocked, certainty, subjects
 ID = "opinion"
 """How its rules are named in explanations: opinion.KEY."""
 
-DISSENT, DISSENT_NAMED = 0.01, 0.003
-"""Chances of a rule's reading under which it is not believed: an open value, a name of the lexicon. Rules of tastes and open values only,
-safety keys never. Own choice, on sentences that were not learned from."""
+DISSENT, DISSENT_NAMED, DISSENT_NOBODY = 0.01, 0.003, 0.05
+"""Chances of a rule's reading under which it is not believed: an open value, a name of the lexicon, a clause that names nobody (it may be
+true of anybody). A safety key is then asked about instead. Own choice, on sentences that were not learned from."""
 ASSENT = 0.3
 """Chance at which a match whose words before it are unexplained holds after all: rule and opinion agree. Own choice."""
 ASK, STORE, STORE_NOBODY = 0.4, 0.6, 0.85
@@ -40,24 +40,29 @@ def sure(chance: float, store: float) -> float:
     return SURE + (chance - store) / (1 - store) * (TOP - SURE) if chance >= store else SURE * chance / store
 
 
-def doubted(c: Classifier, found: Iterable[Found], opinion: Opinion) -> list[Found]:
-    """What rules of tastes and open values found, and the opinion holds for all but impossible."""
+def believed(c: Classifier, found: Iterable[Found], opinion: Opinion, nobody: bool) -> list[Found]:
+    """What rules found without what the opinion holds for all but impossible; of safety keys that is left to a question."""
     out: list[Found] = []
-    for f in filter(c.doubtful, found):
-        chance = opinion.of(f.statement.key, "-" if f.statement.is_end else f.statement.polarity)
-        if chance is not None and chance < (DISSENT if f.statement.ckey.startswith("text:") else DISSENT_NAMED):
+    for f in found:
+        chance = _chance(f, opinion)
+        least = DISSENT_NOBODY if nobody else DISSENT if f.statement.ckey.startswith("text:") else DISSENT_NAMED
+        if chance is None or chance >= least or f.statement.whole_key:
             out.append(f)
+        elif c.ontology.key(f.statement.key).safety:
+            out.append(replace(f, statement=replace(f.statement, confidence=min(f.statement.confidence, SURE - 0.01))))
     return out
+
+
+def _chance(f: Found, opinion: Opinion) -> float | None:
+    return opinion.of(f.statement.key, "-" if f.statement.is_end else f.statement.polarity)
 
 
 def agreed(refused: Iterable[Refused], opinion: Opinion) -> list[Found]:
     """The match with unexplained words before it that the opinion agrees with most."""
     held = [r.held for r in refused if r.held is not None]
-    rated = [
-        (opinion.of(f.statement.key, "-" if f.statement.is_end else f.statement.polarity) or 0.0, f.score, i) for i, f in enumerate(held)
-    ]
+    rated = [(_chance(f, opinion) or 0.0, f.score, -i) for i, f in enumerate(held)]
     best = max(rated, default=(0.0, 0.0, 0))
-    return [held[best[2]]] if best[0] >= ASSENT else []
+    return [held[-best[2]]] if best[0] >= ASSENT else []
 
 
 def propose(c: Classifier, opinion: Opinion, said: Said, talk: Talk, refused: Sequence[Refused]) -> list[Found] | Refused | None:

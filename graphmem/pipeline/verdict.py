@@ -1,4 +1,4 @@
-"""A clause that only judges what the clauses before it named: …，我从小就烦它; …，每回都这样点; …，确诊过敏的. Data: packs/verdicts.yaml. Pure."""
+"""A clause that only judges what those before it named: …，我从小就烦它; …，每回都这样点; …，确诊过敏的. packs/verdicts.yaml. Pure."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from graphmem.memory import Span, Statement
+from graphmem.memory import Span
 from graphmem.ontology import PACKS
 from graphmem.pipeline.classify import Classifier, Part
+from graphmem.pipeline.normal import is_han
 from graphmem.pipeline.prefix import Before
 from graphmem.pipeline.recognise import Mention
 from graphmem.pipeline.routes import route
 from graphmem.pipeline.rules import Rule, lines, one_of, sections
 from graphmem.pipeline.said import Found, Hit, Refused, Said
+from graphmem.pipeline.slice import Clause
 from graphmem.pipeline.talk import Talk
 from graphmem.pipeline.values import Value
 from graphmem.pipeline.whom import blocked, certainty, subjects
@@ -30,6 +32,11 @@ HINTS = ("", "eat", "drink", "wear", "watch", "listen", "read", "sit", "stay", "
 
 AFTER_TOPIC = "，,、?？就这那呢嘛吧我他她也都先可"
 """What follows a name of one character that is no part of a longer word."""
+
+LOOK_BACK = 3
+"""Clauses that a verdict reaches back."""
+ALONE = 12
+"""Longest clause, characters, of a sentence of its own that a verdict reaches back to."""
 
 NUMBER = r"[一二三四五六七八九十百两几\d]{1,4}"
 
@@ -90,6 +97,18 @@ def load_verdicts() -> Verdicts:
     return Verdicts(tuple(out), one_of(fields["single"]), one_of(fields["asked"]), frozenset(fields["passed_over"].text().split()))
 
 
+def looked_back(clauses: Sequence[Clause], i: int) -> list[Clause]:
+    """The clauses of a sentence before its i-th; before its first the sentence before, when that is one clause (花粉？不过敏的)."""
+    back: list[Clause] = []
+    for clause in reversed(clauses[max(0, i - LOOK_BACK) : i]):
+        short = len(clause.text) <= (ALONE if any(map(is_han, clause.text)) else 4 * ALONE)
+        alone = clause.first and clause.sentence == clauses[i].sentence - 1 and (not back or back[0].first) and short
+        if clause.quoted or not (clause.sentence == clauses[i].sentence or alone):
+            break
+        back.insert(0, clause)
+    return back
+
+
 def judge(c: Classifier, said: Said, spans: Sequence[Span], talk: Talk) -> Found | None:
     """What the last of the clauses at `spans` of the text says of a thing that one before it names; None when it is no verdict."""
     start, end = spans[-1]
@@ -118,12 +137,6 @@ def _judged(c: Classifier, said: Said, spans: Sequence[Span], talk: Talk, judged
     return c.found(said, replace(verdict.rule, key=key), Hit(start, end, {}), before, part)
 
 
-def overruled(earlier: Statement, verdict: Statement) -> bool:
-    """Whether what was heard earlier in the turn is what the verdict denies: 小时候对小麦过敏，……，不过敏了."""
-    same = (earlier.key, earlier.ckey, earlier.subject) == (verdict.key, verdict.ckey, verdict.subject)
-    return same and earlier.polarity == "+" and verdict.polarity == "-"
-
-
 def _named(
     c: Classifier, verdicts: Verdicts, verdict: Verdict, said: Said, spans: Sequence[Span]
 ) -> tuple[str, Value, tuple[str, ...]] | None:
@@ -138,7 +151,8 @@ def _named(
             if thing is None:
                 continue
             topic = c.reader.is_filler(said.text[a : m.start]) or verdicts.asked.search(said.text, a, m.start) is not None
-            if m.end - m.start == 1 and not (topic and said.text[m.end : m.end + 1] in AFTER_TOPIC):
+            whole = said.text[m.end : m.end + 1] in AFTER_TOPIC
+            if (m.end - m.start == 1 and not (topic and whole)) or (thing[0] == "likes" and is_han(said.text[m.start]) and not whole):
                 continue
             weight = 3 * topic + (m.end - m.start > 1) + 4 * (thing[0] != "likes") + n / 2 - (m.start - a) / 100
             if best is None or weight > best[0]:

@@ -65,7 +65,10 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Person words and how relatives of relatives are called. `kin_names` need no possessive; `opening` and `bare`: before and after one without."""
+    """Person words and how relatives of relatives are called.
+
+    `kin_names` need no possessive; `opening` and `bare` are what stands before and after another word of kin without one.
+    """
 
     words: Phrases
     roles: Mapping[str, Role]

@@ -8,12 +8,12 @@ from typing import cast
 from neo4j import ManagedTransaction
 from neo4j.time import Date, DateTime, Duration, Time
 
-from graphmem.adopting import Stray
 from graphmem.errors import ConflictError
 from graphmem.memory import Kind
 from graphmem.scope import Scope
 from graphmem.stores.neo4j_base import Neo4j
 from graphmem.stores.neo4j_times import instant
+from graphmem.strays import Stray
 from graphmem.validity import Ms
 
 USERS = 500

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import cast
 
 from neo4j import ManagedTransaction
@@ -127,18 +128,22 @@ def _whole(memory: Mapping[str, object]) -> bool:
 def _without(value: object, tenant: str) -> object:
     """A record that says nothing of its tenant."""
     if isinstance(value, Mapping):
-        return {
-            k: _moved(k, v, f"1|{part(tenant)}|", ANY_TENANT, lambda w: _without(w, tenant)) for k, v in value.items() if k != "tenant_id"
-        }
+        return {k: _moved(k, v, _place(tenant), ANY_TENANT, lambda w: _without(w, tenant)) for k, v in value.items() if k != "tenant_id"}
     return [_without(v, tenant) for v in value] if isinstance(value, list) else value
 
 
 def _into(value: object, scope: Scope) -> object:
     """A record in a tenant: places begin with its name, nodes say whose they are."""
     if isinstance(value, Mapping):
-        made = {k: _moved(k, v, ANY_TENANT, f"1|{part(scope.tenant)}|", lambda w: _into(w, scope)) for k, v in value.items()}
+        made = {k: _moved(k, v, ANY_TENANT, _place(scope.tenant), lambda w: _into(w, scope)) for k, v in value.items()}
         return {k: {**v, "tenant_id": scope.tenant} if k == "node" and isinstance(v, dict) else v for k, v in made.items()}
     return [_into(v, scope) for v in value] if isinstance(value, list) else value
+
+
+@lru_cache(maxsize=64)
+def _place(tenant: str) -> str:
+    """How slots, things and owners of a tenant begin."""
+    return f"1|{part(tenant)}|"
 
 
 def _moved(key: str, value: object, old: str, new: str, deeper: object) -> object:

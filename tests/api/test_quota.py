@@ -96,6 +96,14 @@ def test_who_has_no_credential_is_turned_away_and_uses_up_nobodys_limit(limited:
     assert client.get("/v1/users/ann/memories", headers=ACME).status_code == 200
 
 
+def test_limits_hold_behind_a_prefix_and_what_is_personal_is_kept_by_no_cache_there(limited: Opened) -> None:
+    _, plain = limited("1/hour", "")
+    client = TestClient(plain.app, root_path="/memory")
+    answers = [client.get("/memory/v1/users/ann/memories", headers=ACME) for _ in range(2)]
+    assert [a.status_code for a in answers] == [200, 429]
+    assert answers[0].headers["cache-control"] == "no-store"
+
+
 def test_the_services_own_pages_are_not_counted(limited: Opened) -> None:
     _, client = limited("1/hour", "1/hour")
     assert {client.get("/livez", headers=ACME).status_code for _ in range(4)} == {200}

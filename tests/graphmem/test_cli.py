@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[2]
 COMMANDS = (
     "demo serve up down status doctor migrate inject remember event change recall search history list get latest receipt".split()
     + "forget confirm reject retract undelete sweep archive profile sessions changes why timeline related relate unrelate cohort".split()
-    + "review proof import export reindex check eval lexicon browser completion".split()
+    + "review proof import export adopt reindex check eval lexicon browser completion".split()
 )
 
 

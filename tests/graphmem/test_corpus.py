@@ -27,6 +27,21 @@ SUBJECTS = {"self", "father", "mother", "spouse", "son", "daughter", "child", "b
     "superior",
     "subordinate",
 }
+COMPLAINTS = (
+    "negation",
+    "hypothetical-hedged",
+    "third-party-subject",
+    "quoted-or-pasted",
+    "question-or-chatter",
+    "assistant-turn",
+    "cjk-emoji-mixed",
+    "numeric-units",
+    "unicode-normalization",
+    "very-long-message",
+    "prompt-injection-text",
+    "future-relative-dates",
+)
+"""What people complain about that is decided by the words of a message alone."""
 
 
 def read(name: str) -> Suite:
@@ -183,6 +198,25 @@ def test_there_are_60_cases_and_each_expects_something_of_words_that_were_said()
         said = folded(" ".join(turn.text for turn in case.turns))
         for edge in case.expect.must:
             assert any(folded(name) in said for name in edge.object_any), case.id
+
+
+@pytest.mark.parametrize("complaint", COMPLAINTS)
+def test_a_complaint_about_words_has_20_cases_in_both_languages_of_what_must_and_what_must_not_be_there(complaint: str) -> None:
+    cases = [case for case in read("cases.jsonl").cases if case.kind == complaint]
+    assert len(cases) >= 20
+    counts = Counter(case.lang for case in cases)
+    assert min(counts["zh"], counts["en"]) >= 10
+    assert any(case.expect.must for case in cases) and any(case.expect.must_not for case in cases)
+
+
+def test_no_case_says_what_another_case_of_its_kind_says() -> None:
+    said = Counter((case.kind, folded(" ".join(turn.text for turn in case.turns))) for case in read("cases.jsonl").cases)
+    assert [words for words, count in said.items() if count > 1] == []
+
+
+def test_a_very_long_message_has_at_least_1000_characters() -> None:
+    cases = [case for case in read("cases.jsonl").cases if case.kind == "very-long-message"]
+    assert [case.id for case in cases if max(len(turn.text) for turn in case.turns) < 1000] == []
 
 
 def test_a_question_of_the_retrieval_set_has_its_gold_among_the_turns_of_its_user() -> None:

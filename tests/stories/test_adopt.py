@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from graphmem.adopting import AdoptAsk, Question
 from graphmem.answers import Remember
 from graphmem.app import Graphmem
 from graphmem.bulk import ImportAsk
 from graphmem.check import STRAY
 from graphmem.relations import RelationType
 from graphmem.scope import Scope
+from graphmem.strays import AdoptAsk, Question
 from tests.conftest import Neo4jServer
 from tests.graph_view import edges
 from tests.terminal import Terminal, environment
@@ -153,6 +153,15 @@ def test_a_phone_number_drawn_by_hand_waits_for_its_proofs_like_any_other(graphm
     drawn(graphmem, scope, "FACT", {"key": "phone", "value": "0532-7654321", "at": day(2)})
     assert graphmem.adopt(scope.tenant).found == 1
     assert told(graphmem, scope, "phone") == ["0532-0012345"] and strays(graphmem, scope.tenant) == []
+
+
+def test_forgetting_a_person_takes_along_what_was_drawn_of_them(graphmem: Graphmem, scope: Scope) -> None:
+    drawn(graphmem, scope, "FACT", {"key": "home_city", "value": "Oslo", "at": day(1)})
+    other = Scope(scope.tenant, "user-2")
+    kept = drawn(graphmem, other, "FACT", {"key": "home_city", "value": "Rome", "at": day(1)})
+    graphmem.remember(scope, Remember("hobby", "chess", said_at=day(1)))
+    graphmem.forget_all(scope)
+    assert strays(graphmem, scope.tenant) == [kept]
 
 
 def test_an_export_leaves_out_what_was_not_adopted_and_a_wipe_does_not(graphmem: Graphmem, scope: Scope) -> None:
