@@ -6,14 +6,17 @@ are read by the names of import columns (packs/columns.yaml). It is known from t
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from time import monotonic, time
 
+from graphmem.errors import InvalidInputError
 from graphmem.exporting import Record
 from graphmem.ids import uuid7
 from graphmem.importing.batch import Batch, Hand, prepared, write
-from graphmem.importing.load import BATCH, sources
+from graphmem.importing.load import BATCH, WORKERS, sources
 from graphmem.importing.reading import object_row
 from graphmem.importing.rejects import Rejects
 from graphmem.importing.statements import Arity, Defaults, Entry, Reject, entry
@@ -56,7 +59,8 @@ class Adopting:
         self._arities: dict[str, Arity] = {**_shapes(tools.keys(self._tenant)), **ask.arities}
         self._verdicts: dict[str, int] = {}
         self._questions: list[Question] = []
-        self._found = self._asked = self._rejected = self._ready = self._users = 0
+        self._found = self._asked = self._rejected = self._ready = self._users = self._total = 0
+        self._lock = threading.Lock()
         self._dry = replace(tools.hand, keeper=tools.hand.keeper.dry())
         self._began = monotonic()
 
@@ -64,12 +68,18 @@ class Adopting:
         """Adopt what can be, ask about or reject the rest."""
         with Rejects(self._ask.rejects) as rejects:
             self._homeless(rejects)
-            for user, _ in list(self._t.strays.users(self._tenant)):
-                self._users += 1
-                self._user(self._t.hand.scope(user), rejects)
+            users = list(self._t.strays.users(self._tenant))
+            self._users, self._total = len(users), sum(count for _, count in users)
+            with ThreadPoolExecutor(WORKERS) as pool:
+                try:
+                    list(pool.map(lambda of: self._user(of[0], of[1], rejects), users))
+                except BaseException:
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    raise
             place = rejects.place
+        questions = sorted(self._questions, key=lambda q: (q.user or "", q.ref))
         return Adopted(
-            self._found, dict(sorted(self._verdicts.items())), self._asked, self._rejected, tuple(self._questions),
+            self._found, dict(sorted(self._verdicts.items())), self._asked, self._rejected, tuple(questions),
             round(monotonic() - self._began, 3), self._users, self._ready, self._ask.dry_run, place,
         )  # fmt: skip
 
@@ -102,18 +112,25 @@ class Adopting:
 
     # --- the strays of one user
 
-    def _user(self, scope: Scope, rejects: Rejects) -> None:
+    def _user(self, user: str, count: int, rejects: Rejects) -> None:
+        try:
+            scope = self._t.hand.scope(user)
+        except InvalidInputError as fault:
+            with self._lock:
+                self._found, self._asked = self._found + count, self._asked + count
+                why = f"no user of the service can be called so: {fault.detail}"
+                self._questions.append(Question("", user, "", "", why, "rename the user"))
+            return
         after = ""
         while page := self._t.strays.page(scope, after, PAGE):
             after = page[-1].ref
-            self._found += len(page)
             ready, left = self._sorted(page)
-            if self._ask.dry_run:
-                self._ready += len(ready)
-            else:
-                left += self._adopt(scope, ready)
+            left += [] if self._ask.dry_run else self._adopt(scope, ready)
+            with self._lock:
+                self._found += len(page)
+                self._ready += len(ready) if self._ask.dry_run else 0
             self._settle(left, rejects, lambda refs: self._t.strays.remove(scope, refs, int(time() * 1000)))
-            self._tell("writing", self._found, 0, monotonic() - self._began)
+            self._tell("writing", self._found, self._total, monotonic() - self._began)
 
     def _sorted(self, page: Sequence[Stray]) -> tuple[list[tuple[Stray, Entry]], list[tuple[Stray, Why]]]:
         """Those that may be judged, and the others with reason and option."""
@@ -177,8 +194,9 @@ class Adopting:
             refs = {e.raw.number: strays[e.raw.number].ref for e in chunk}
             self._t.strays.open(scope, list(refs.values()))
             outcome = write(self._t.hand, Batch(scope.user, uuid7(), tuple(chunk), refs))
-            for verdict, count in outcome.verdicts.items():
-                self._verdicts[verdict] = self._verdicts.get(verdict, 0) + count
+            with self._lock:
+                for verdict, count in outcome.verdicts.items():
+                    self._verdicts[verdict] = self._verdicts.get(verdict, 0) + count
             refused += [(strays[r.line], (r.reason, "--reject")) for r in outcome.rejects]
         return refused
 
@@ -191,13 +209,18 @@ class Adopting:
                 rejects.add([Reject(0, "", why, template(s)) for s, (why, _) in left])
                 rejects.flush()
                 gone([s.ref for s, _ in left])
-            self._rejected += len(left)
+            with self._lock:
+                self._rejected += len(left)
             return
-        self._asked += len(left)
-        for stray, (why, option) in left[: max(0, LISTED - len(self._questions))]:
-            said = fields_of(stray)
-            key, value = (str(said.get(name) or "") for name in ("key", "value"))
-            self._questions.append(Question(stray.ref, stray.user, key, value, why, option))
+        with self._lock:
+            self._asked += len(left)
+            room = max(0, LISTED - len(self._questions))
+            self._questions += [_question(stray, *why) for stray, why in left[:room]]
+
+
+def _question(stray: Stray, why: str, option: str) -> Question:
+    said = fields_of(stray)
+    return Question(stray.ref, stray.user, str(said.get("key") or ""), str(said.get("value") or ""), why, option)
 
 
 def _option(found: Reject, stray: Stray) -> str:

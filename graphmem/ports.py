@@ -175,7 +175,7 @@ class Part:
 class MemoryReader(Protocol):
     """Reads of one user. Each starts at a key that holds tenant and user; each is one statement."""
 
-    def latest(self, scope: Scope, kind: Kind | None, key: str | None, subject: str | None) -> Snapshot:
+    def latest(self, scope: Scope, kind: Kind | None = None, key: str | None = None, subject: str | None = None) -> Snapshot:
         """What holds now: current rows, plans that are due, open pending ones, narrowed by index prefix; opposition is the caller's."""
         ...
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from graphmem.memory import Kind, Polarity, Reason, Statement
 from graphmem.ontology import Key, Ontology
 from graphmem.pipeline.matching import Matcher
+from graphmem.pipeline.normal import visible
 from graphmem.pipeline.phones import standing
 from graphmem.pipeline.prefix import Before, PrefixReader
 from graphmem.pipeline.recognise import Mention, Recogniser
@@ -16,7 +17,7 @@ from graphmem.pipeline.rules import Rule
 from graphmem.pipeline.said import Found, Hit, Refused, Said
 from graphmem.pipeline.talk import Talk
 from graphmem.pipeline.values import Value
-from graphmem.pipeline.whom import HEDGE_MILD, UNKNOWN, blocked, certainty, negations, relative_clause, subjects
+from graphmem.pipeline.whom import HEDGE_MILD, UNKNOWN, blocked, certainty, hedged, negations, relative_clause, subjects, unsure
 
 ELDERS = frozenset({"father", "mother", "grandfather", "grandmother"})
 """Whose disease is family history (vocabulary.md)."""
@@ -112,7 +113,8 @@ class Classifier:
             return
         known = self.ontology.get(rule.key)
         grave = (known is not None and known.safety) or (bool(rule.flags & {"change", "end", "past_event"}) and not rule.routed)
-        confidence = rule.confidence * certainty(before, grave) * said.hedge
+        inside = self.reader.read(said.text, min(starts, default=m.start), said.masked, said.original, m.start) if grave else Before()
+        confidence = rule.confidence * certainty(before if unsure(before) else hedged(before, inside), grave) * said.hedge
         minus = negations(rule, m, before) % 2 == 1
         if "like" in rule.flags and not minus and before.tags.get("would"):
             yield Refused(Reason.CHATTER, "modality.would")
@@ -142,13 +144,14 @@ class Classifier:
                 continue
             for subject in whom:
                 one = self.found(said, rule, m, before, Part(key, value, types, subject, minus, confidence * sure))
-                yield Refused(Reason.THIRD_PARTY, UNKNOWN, one) if held else one
+                nobody = known is not None and known.safety and not before.people  # the patient is allergic to latex
+                yield Refused(Reason.THIRD_PARTY, UNKNOWN, None if nobody else one) if held else one
 
     def _with_people(self, said: Said, m: Hit, after: Before) -> Before:
         """Nobody stands after the value: the words before it say who is meant."""
         before = self.reader.read(said.text, m.start, said.masked, said.original, 0, said.mentions)
         if not before.people:
-            return after
+            return replace(after, tags=after.tags | {t: n for t, n in before.tags.items() if t in ("generic", "clinician")})
         tags = {t: before.tags.get(t, 0) + after.tags.get(t, 0) for t in before.tags.keys() | after.tags.keys()}
         return replace(before, tags=tags, left=before.left + after.left)
 
@@ -181,7 +184,7 @@ class Classifier:
         statement = Statement(
             kind=key.kind,
             key=key.name,
-            value=None if value is None else said.original(value.start, value.end),
+            value=None if value is None else visible(said.original(value.start, value.end)),
             ckey=self.matcher.ckey(said, self.matcher.about(said, name, m) or value),
             subject=part.subject,
             polarity="+" if end else polarity,
@@ -205,7 +208,7 @@ class Classifier:
             + (b - a) / 1000
             - rule.order / 1e6
         )
-        score += 0.1 * (end or "whole" in rule.flags or "w" in m.groups)
+        score += 0.1 * (end or "whole" in rule.flags or "w" in m.groups) + 0.3 * ("c" in m.groups)
         score += 0.2 * rule.exact - 0.5 * ("weak" in rule.flags)
         future = bool(before.tags.get("future")) and key.kind is Kind.FACT
         return Found(statement, m.start, m.end, a, b, score, "past_event" in rule.flags, rule.flags | ({"future"} if future else set()))

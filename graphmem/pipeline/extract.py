@@ -21,7 +21,7 @@ from graphmem.pipeline.model import second_opinion
 from graphmem.pipeline.normal import language_of, normalise
 from graphmem.pipeline.opinion import CLAUSES_MAX, Encode, head, marks
 from graphmem.pipeline.prefix import PrefixReader
-from graphmem.pipeline.propose import agreed, believed, propose
+from graphmem.pipeline.propose import agreed, believed, propose, wished
 from graphmem.pipeline.recognise import Recogniser
 from graphmem.pipeline.routes import load_classes, load_routes
 from graphmem.pipeline.rules import Rule, load_rules, load_units
@@ -31,6 +31,7 @@ from graphmem.pipeline.speech import Speech, load_speech
 from graphmem.pipeline.talk import Talk
 from graphmem.pipeline.values import load_trims
 from graphmem.pipeline.verdict import VERDICT_MAX, judge, looked_back
+from graphmem.pipeline.whom import STRANGER
 from graphmem.pipeline.words import load_people
 
 THRESHOLD = 0.85
@@ -143,6 +144,7 @@ class Extractor:
         kidding = self._speech.is_("kidding", sliced.normal.norm)
         fiction = {c.sentence for c in clauses if kidding or self._speech.is_("fiction", c.text)}
         for i, clause in enumerate(clauses):
+            clause = self._of_person(sliced, clause, clauses[i - 1]) if i else clause
             act = self._speech.act_of(clause)
             if act is None and (supposed == clause.sentence or clause.sentence in fiction):
                 act = (Reason.HYPOTHETICAL, "speech_act.hypothetical")
@@ -164,6 +166,16 @@ class Extractor:
             later = clauses[i + 1] if i + 1 < len(clauses) and clauses[i + 1].sentence == clause.sentence else None
             if not self._read(hearing, sliced, clause, talk, later) and earlier is not None and earlier.text != clause.text:
                 self._read_two(hearing, sliced, earlier, clause, talk)
+
+    def _of_person(self, sliced: Sliced, clause: Clause, earlier: Clause) -> Clause:
+        """A relative clause with the person that it is about: (any tips for) my dad, who is diabetic."""
+        if clause.first or clause.quoted or earlier.quoted or not self._speech.is_("relative", clause.text):
+            return clause
+        people = self._classifier.reader.read(earlier.text, len(earlier.text), (), _cutter(sliced, earlier)).people
+        if not people or people[-1].pronoun or people[-1].subject == "self" or people[-1].end != len(earlier.text):
+            return clause
+        start = earlier.start + people[-1].start
+        return replace(clause, text=sliced.normal.norm[start : clause.end], start=start, end_mark="")
 
     def _judged(self, hearing: _Hearing, sliced: Sliced, clauses: Sequence[Clause], i: int, talk: Talk) -> bool:
         """A clause that only judges what one of the few before it names: …, I never liked it; ……，每回都这样点."""
@@ -215,7 +227,8 @@ class Extractor:
         if rules or mentions:
             times = clock.times(clause.text, hearing.said_at, hearing.zone)
             hedge = 0.6 if later is not None and _unsure(self._speech, later) else 1.0
-            said = Said(clause.text, mentions, clock.spans(times), _cutter(sliced, clause), hedge)
+            supposed = later is not None and self._speech.is_("hypothetical", later.text)
+            said = Said(clause.text, mentions, clock.spans(times), _cutter(sliced, clause), hedge, supposed)
             found, refused = c.read(said, rules, talk)
             found = self._second(hearing, sliced, said, talk, found, refused)
             after = clock.trailing(later.text, hearing.said_at, hearing.zone) if later is not None and found else ()
@@ -226,7 +239,8 @@ class Extractor:
             reason = (refused[0].reason, refused[0].rule) if refused else self._speech.rest_of(clause)
             hearing.seen[clause.text, topic] = reason
             self._refuse(hearing, sliced, clause, reason)
-            strange = reason[1] == "subject.general" or (reason[1] == "subject.unknown" and self._speech.is_("somebody", clause.text))
+            unknown = reason[1] == "subject.unknown" and self._speech.is_("somebody", clause.text)
+            strange = unknown or reason[1] in ("subject.general", STRANGER)
             talk.lost = strange or (talk.lost and not clause.first)
         else:
             hearing.seen[clause.text, topic] = None
@@ -236,18 +250,21 @@ class Extractor:
     def _second(self, hearing: _Hearing, sliced: Sliced, said: Said, talk: Talk, found: list[Found], refused: list[Refused]) -> list[Found]:
         """What remains of the rules' statements after a second opinion, or what it makes of a clause without any."""
         c = self._classifier
+        twice = self._speech.is_("denied_twice", said.text)
+        if twice:  # no day without tea: what is denied twice is never denied
+            found = [f for f in found if f.statement.polarity == "+" or self._ontology.key(f.statement.key).safety]
         open_to_it = found or said.mentions or any(r.held for r in refused)
         if self._encode is None or hearing.opinions >= CLAUSES_MAX or not open_to_it:
             return found
         hearing.opinions += 1
         whole = c.reader.read(said.text, len(said.text), (), said.original)
         opinion = head().opinion(self._encode(said.text), marks(said.text, said.mentions, whole))
-        kept = believed(c, found, opinion, nobody=not whole.people and talk.topic is None)
+        kept = found if found and twice else believed(c, found, opinion, nobody=not whole.people and talk.topic is None)
         if kept:
             return kept
         doubts = [Refused(Reason.LOW_CONFIDENCE, f"{f.statement.rule}.doubted") for f in found]
         refused += doubts
-        if self._speech.is_("command", said.text):
+        if self._speech.is_("command", said.text) or (twice and opinion.best()[1] == "-") or (said.supposed and wished(whole)):
             return []
         proposed = agreed(refused, opinion) or propose(c, opinion, said, talk, refused[: len(refused) - len(doubts)])
         if isinstance(proposed, Refused):
@@ -265,6 +282,7 @@ class Extractor:
 
     def _note_topic(self, clause: Clause, sliced: Sliced, talk: Talk, found: Sequence[Found]) -> None:
         before = self._classifier.reader.read(clause.text, min(len(clause.text), 60), (), _cutter(sliced, clause))
+        talk.thing = self._speech.is_("introduces", clause.text) or (talk.thing and not before.people)
         named = [p for p in before.people if p.subject != "you"]
         for person in (*named, *before.company):
             if not person.pronoun:
@@ -294,6 +312,7 @@ class Extractor:
         if statement.confidence >= hearing.threshold:
             hearing.statements[:] = [s for s in hearing.statements if not self._lent(s, statement) and not self._taken_back(s, statement)]
             hearing.statements.append(statement)
+            hearing.follow_ups[:] = [f for f in hearing.follow_ups if (f.statement.key, f.statement.ckey) != same[:2]]
             return
         key = self._ontology.key(statement.key)
         if statement.value is None:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 from graphmem.memory import Span
 from graphmem.ontology import Key, Ontology
-from graphmem.pipeline.normal import simplified
+from graphmem.pipeline.normal import simplified, visible
 from graphmem.pipeline.prefix import Before, PrefixReader
 from graphmem.pipeline.recognise import Mention, Recogniser
-from graphmem.pipeline.routes import Route, Routed, open_route, route
+from graphmem.pipeline.routes import Route, Routed, narrowed, open_route, route
 from graphmem.pipeline.rules import Rule
 from graphmem.pipeline.said import Choice, Hit, Said
 from graphmem.pipeline.values import Trims, Value, items, named, open_value, runs, trimmed
@@ -227,8 +227,9 @@ class Matcher:
     def _of_class(self, said: Said, m: Hit, key: Key) -> Iterator[Choice]:
         """My favourite tea is jasmine: the word names the key."""
         for x, y in items(said.text, *m.groups["o"], said.mentions, self.trims):
-            value = named(said.text, x, y, key.types, said.mentions, self.trims) or open_value(said.text, x, y, self.trims)
-            yield key.name, value, key.types, 1.0
+            value = named(said.text, x, y, key.types, said.mentions, self.trims)
+            whole = value if value is None else narrowed(said.text, x, value, key.types, said.mentions, self.trims)
+            yield key.name, whole or open_value(said.text, x, y, self.trims), key.types, 1.0
 
     def about(self, said: Said, key: str, m: Hit) -> Value | None:
         """Where the slot's concept is not the value: the analyte of a reading, the product class of a brand."""
@@ -244,7 +245,7 @@ class Matcher:
     def ckey(self, said: Said, value: Value | None) -> str:
         if value is None:
             return ""
-        return value.concept.cid if value.concept is not None else ckey_of_text(simplified(said.original(value.start, value.end)))
+        return value.concept.cid if value.concept is not None else ckey_of_text(simplified(visible(said.original(value.start, value.end))))
 
     def old(self, said: Said, rule: Rule, m: Hit, types: tuple[str, ...]) -> str | None:
         if "w" not in m.groups:

@@ -7,6 +7,7 @@ characters. Nothing is ever stored in this form: values and spans are cut from t
 from __future__ import annotations
 
 import functools
+import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ ZH_SHARE = 0.2
 """A text is Chinese where a fifth of its letters are Han (design section 6.2)."""
 
 _IGNORED = {"\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u00ad", "\ufe0f", "\ufe0e", "\u20e3"}
+_UNSEEN = re.compile("[\u200b\u2060\ufeff\u00ad]|(?<=[A-Za-z\u4e00-\u9fff])[\u200c\u200d]")
 _SAME = {
     "’": "'",
     "‘": "'",
@@ -99,6 +101,11 @@ def simplified(text: str) -> str:
         keep = {out.find(w, 0) + w.index("著") for w in _ZHU if w in out}
         out = "".join("着" if c == "著" and i not in keep else c for i, c in enumerate(out))
     return out
+
+
+def visible(text: str) -> str:
+    """Text without characters that nobody sees: zero-width spaces, soft hyphens, joiners between letters that do not join."""
+    return text if text.isascii() else _UNSEEN.sub("", text)
 
 
 def _clusters(text: str) -> Iterator[tuple[int, int]]:

@@ -236,7 +236,7 @@ class PrefixReader:
                 i = name
                 continue
             if person is not None and person.end <= end and (word is None or person.end - i >= len(word)):
-                if _accompanies(text, i, start, people):
+                if _accompanies(text, i, start, people) or (left and _beside(text, i, person.end)):
                     company.append(person)
                     i = person.end
                     continue
@@ -303,6 +303,7 @@ _ADJECTIVES = (
     "former ",
     "current ",
 )
+_BESIDE = (" to ", " beside ", " behind ", " near ", " opposite ", " with ", " above ", " below ", " before ", " after ")
 _AFTER_NAME = frozenset("喜爱讨怕住在是有养开叫姓搬做当吃喝穿用买读上下考学患得对今去来毕属离结")
 """Characters that a verb after a lone name begins with."""
 
@@ -320,6 +321,11 @@ def _latin_word(text: str, i: int) -> str:
 def _accompanies(text: str, i: int, start: int, people: Sequence[Person]) -> bool:
     """跟女朋友领了证: somebody with whom it is done, and nobody right before to be joined with."""
     return i > start and text[i - 1] in "跟同" and not (people and _joins(text[people[-1].end : i]))
+
+
+def _beside(text: str, i: int, end: int) -> bool:
+    """The man next to me: somebody else stands there."""
+    return text[i:end] in ("me", "us", "him", "them") and text[:i].endswith(_BESIDE)
 
 
 def _joins(between: str) -> bool:

@@ -54,6 +54,9 @@ def believed(c: Classifier, found: Iterable[Found], opinion: Opinion, nobody: bo
 
 
 def _chance(f: Found, opinion: Opinion) -> float | None:
+    """The chance of its reading; of a liking that has no key of its own, that of any other with its polarity."""
+    if f.statement.key == "likes" and opinion.best()[1] == f.statement.polarity:
+        return opinion.best()[2]
     return opinion.of(f.statement.key, "-" if f.statement.is_end else f.statement.polarity)
 
 
@@ -63,6 +66,11 @@ def agreed(refused: Iterable[Refused], opinion: Opinion) -> list[Found]:
     rated = [(_chance(f, opinion) or 0.0, f.score, -i) for i, f in enumerate(held)]
     best = max(rated, default=(0.0, 0.0, 0))
     return [held[-best[2]]] if best[0] >= ASSENT else []
+
+
+def wished(whole: Before) -> bool:
+    """Whether a clause says what would be: I'd love broccoli (if …)."""
+    return any(tags.get(t) for tags in (whole.tags, whole.head) for t in ("would", "future", "plan"))
 
 
 def propose(c: Classifier, opinion: Opinion, said: Said, talk: Talk, refused: Sequence[Refused]) -> list[Found] | Refused | None:

@@ -102,12 +102,25 @@ def route(text: str, span: tuple[int, int], mentions: Sequence[Mention], routes:
         found = named(text, a, b, r.types, mentions, trims)
         if found is not None and (not r.tag or (found.concept is not None and r.tag in found.concept.tags)):
             whole = open_value(text, a, b, trims) if r.key == "likes" and text[a].isascii() and found.start > a else None
-            return Routed(r.key, whole or found, True, r.types)  # flea markets, not markets
+            return Routed(r.key, whole or narrowed(text, a, found, r.types, mentions, trims), True, r.types)  # flea markets, not markets
         m = r.shape.search(text, a, b) if r.shape is not None else None
         if m is not None:
             x, y = m.span("v") if "v" in m.groupdict() and m["v"] is not None else m.span()
             return Routed(r.key, Value(x, y), True, r.types)
     return None
+
+
+def narrowed(text: str, a: int, found: Value, types: Sequence[str], mentions: Sequence[Mention], trims: Trims) -> Value:
+    """Fig jam is not jam, crowded trains are not trains: a name that another of its kind, or a word that limits it, stands right before."""
+    if found.start <= a or text[found.start - 1] != " " or found.concept is None:
+        return found
+    m = trims.limiting.search(text, a, found.start)
+    if m is not None and m.end() == found.start:
+        return Value(m.start(), found.end)
+    for other in mentions:
+        if a <= other.start and other.end == found.start - 1 and (concept := other.of(types)) is not None and concept != found.concept:
+            return Value(other.start, found.end)
+    return found
 
 
 def open_route(text: str, span: tuple[int, int], trims: Trims, verb: str) -> Routed | None:

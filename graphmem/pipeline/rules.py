@@ -157,6 +157,7 @@ class _Pack:
     macros: Mapping[str, str]
     keys: frozenset[str]
     check: bool
+    written: dict[str, str] = field(default_factory=dict)
 
 
 def _rule(pack: _Pack, line: int, text: str, section: str, order: int) -> Rule:
@@ -165,7 +166,7 @@ def _rule(pack: _Pack, line: int, text: str, section: str, order: int) -> Rule:
     key = options.get("key", section)
     if key != "taste" and key not in pack.keys:
         raise fail(pack.file, line, f"{key!r} is no key of the ontology")
-    slot = _Slots(pack.file, line, pack.macros)
+    slot = _Slots(pack.file, line, pack.macros, pack.written)
     source = slot.compile(pattern.strip())
     if pack.check:
         _checked(pack.file, line, source)
@@ -252,8 +253,9 @@ def _options(file: str, line: int, tail: str) -> tuple[frozenset[str], dict[str,
 
 
 class _Slots:
-    def __init__(self, file: str, line: int, macros: Mapping[str, str]) -> None:
-        self.file, self.line, self.macros = file, line, macros
+    def __init__(self, file: str, line: int, macros: Mapping[str, str], written: dict[str, str]) -> None:
+        """`written`: macros without slots as they were compiled for earlier lines of the pack."""
+        self.file, self.line, self.macros, self.written = file, line, macros, written
         self.types: tuple[str, ...] | None = None
         self.open = self.exact = False
         self.count = 0
@@ -300,8 +302,13 @@ class _Slots:
             return f"(?P<o>.{{1,{SLOT_MAX * 3}}}{lazy})"
         if inner[:1] in "vw" and (len(inner) == 1 or inner[1] in "*:="):
             return self._value(inner[0], inner[1:], lazy)
+        if inner in self.written:
+            return self.written[inner]
         if inner in self.macros:
-            return "(?:" + self.compile(self.macros[inner]) + ")"
+            source = "(?:" + self.compile(self.macros[inner]) + ")"
+            if "(?P<" not in source:
+                self.written[inner] = source
+            return source
         raise fail(self.file, self.line, f"unknown macro {{{inner}}}")
 
     def _value(self, name: str, spec: str, lazy: str) -> str:

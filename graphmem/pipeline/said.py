@@ -51,10 +51,14 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One clause as the classifier reads it. `original` cuts text as sent; `masked` are times and places that prefixes may hold."""
+    """One clause as the classifier reads it. `original` cuts text as sent; `masked` are times and places that prefixes may hold.
+
+    `supposed`: the clause after it is a supposition (… if it tasted of anything else).
+    """
 
     text: str
     mentions: tuple[Mention, ...]
     masked: tuple[Span, ...]
     original: Cut
     hedge: float = 1.0
+    supposed: bool = False

@@ -42,6 +42,8 @@ PATTERNS = (
     "fence",
     "tag",
     "reply",
+    "data",
+    "forwarded",
     "quote_line",
     "transcript",
     "quotes",
@@ -51,6 +53,8 @@ PATTERNS = (
     "paste",
     "abbreviation",
     "unfinished",
+    "goes_on",
+    "goes_on_before",
     "zh_join",
     "en_join",
     "comma_head",
@@ -67,12 +71,13 @@ def _patterns() -> dict[str, re.Pattern[str]]:
     return {name: one_of(fields[name], re.S if name in ("fence", "tag") else re.M) for name in PATTERNS}
 
 
+_BREAKS = re.compile(f"[ {BREAK}]*{BREAK}[ {BREAK}]*")
 _SENT_END = "。！？!?；;\n"
 
 
 def cut(text: str) -> Sliced:
     """Slice one text. Linear in its length."""
-    normal = normalise(text)
+    normal = _gone_on(normalise(text))
     quoted = _quoted_spans(normal.norm)
     clauses: list[Clause] = []
     sentence = 0
@@ -84,6 +89,38 @@ def cut(text: str) -> Sliced:
     return Sliced(normal, tuple(clauses))
 
 
+def _gone_on(normal: Normal) -> Normal:
+    """Without breaks inside a sentence: an emoji after a word that wants another one; words of Chinese written apart."""
+    norm = normal.norm
+    if BREAK not in norm:
+        return normal
+    chars: list[str] = []
+    kept: list[int] = []
+    at = 0
+    for m in _BREAKS.finditer(norm):
+        a, b = m.span()
+        if not (0 < a and b < len(norm) and _goes_on(norm, a, b)):
+            continue
+        kept.extend(range(at, a))
+        chars.extend(norm[at:a])
+        if not (is_han(norm[a - 1]) or is_han(norm[b])):
+            kept.append(a)
+            chars.append(" ")
+        at = b
+    kept.extend(range(at, len(norm)))
+    chars.extend(norm[at:])
+    return Normal(normal.text, "".join(chars), tuple(normal.starts[k] for k in kept), tuple(normal.ends[k] for k in kept))
+
+
+def _goes_on(norm: str, a: int, b: int) -> bool:
+    """Whether a sentence goes on over the break norm[a:b]: by the word before it, by the one after it, by single characters all along."""
+    if _patterns()["goes_on_before"].match(norm, b):
+        return True
+    if is_han(norm[a - 1]) and is_han(norm[b]) and norm[a - 2 : a - 1] in ("", BREAK) and norm[b + 1 : b + 2] in ("", BREAK, "。"):
+        return True
+    return _patterns()["goes_on"].search(norm[max(0, a - 16) : a]) is not None and norm[b] not in "我你他她咱您俺"
+
+
 def _quoted_spans(norm: str) -> list[tuple[int, int, str]]:
     """Spans that are not the speaker's own present words, in order, without overlap."""
     found: list[tuple[int, int, str]] = []
@@ -93,6 +130,9 @@ def _quoted_spans(norm: str) -> list[tuple[int, int, str]]:
         found += [(m.start(), m.end(), "tag") for m in _patterns()["tag"].finditer(norm)]
     if "[" in norm or "【" in norm:
         found += [(m.start(), m.end(), "reply") for m in _patterns()["reply"].finditer(norm)]
+    if "{" in norm:
+        found += [(m.start(), m.end(), "data") for m in _patterns()["data"].finditer(norm)]
+    found += [(m.end(), _paste_end(norm, m.end()), "forwarded") for m in _patterns()["forwarded"].finditer(norm) if m.end() < len(norm)]
     if ">" in norm or "|" in norm:
         found += [(m.start(), m.end(), "quote_line") for m in _patterns()["quote_line"].finditer(norm)]
     if ":" in norm or "：" in norm:

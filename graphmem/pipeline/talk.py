@@ -9,7 +9,10 @@ from graphmem.pipeline.words import People
 
 @dataclass(slots=True)
 class Talk:
-    """State of one turn, started from the turns before it. `lost`: the clause before had a subject nobody knows."""
+    """State of one turn, started from the turns before it. `lost`: the clause before had a subject nobody knows.
+
+    `thing`: something that has a name of its own was introduced last (a pet, a shop).
+    """
 
     people: People
     topic: str | None = None
@@ -17,6 +20,7 @@ class Talk:
     she: str | None = None
     they: str | None = None
     lost: bool = False
+    thing: bool = False
 
     def heard(self, subject: str) -> None:
         """Somebody was named."""

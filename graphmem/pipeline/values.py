@@ -44,11 +44,12 @@ class Trims:
     cut: re.Pattern[str]
     separator: re.Pattern[str]
     extra: re.Pattern[str]
+    limiting: re.Pattern[str]
 
 
 def load_trims(path: Path) -> Trims:
     """Read packs/values.yaml. PackError on mistakes."""
-    names = ("head", "tail", "stop", "generic", "cut", "separator", "extra")
+    names = ("head", "tail", "stop", "generic", "cut", "separator", "extra", "limiting")
     fields = sections(path, names)
     return Trims(**{n: one_of(fields[n]) for n in names})
 

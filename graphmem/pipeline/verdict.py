@@ -115,8 +115,9 @@ def judge(c: Classifier, said: Said, spans: Sequence[Span], talk: Talk) -> Found
     for verdict, m in (verdicts := load_verdicts()).of(said.text[start:end]):
         said = said if said.mentions else replace(said, mentions=c.recogniser.find(said.text))
         thing = _named(c, verdicts, verdict, said, spans[:-1])
-        if thing is not None:
-            return _judged(c, said, spans, talk, Judged(verdict, m, thing))
+        found = _judged(c, said, spans, talk, Judged(verdict, m, thing)) if thing is not None else None
+        if found is not None:
+            return found
     return None
 
 
@@ -152,7 +153,9 @@ def _named(
                 continue
             topic = c.reader.is_filler(said.text[a : m.start]) or verdicts.asked.search(said.text, a, m.start) is not None
             whole = said.text[m.end : m.end + 1] in AFTER_TOPIC
-            if (m.end - m.start == 1 and not (topic and whole)) or (thing[0] == "likes" and is_han(said.text[m.start]) and not whole):
+            if (m.end - m.start == 1 and not (whole and (topic or verdict.types))) or (
+                thing[0] == "likes" and is_han(said.text[m.start]) and not whole
+            ):
                 continue
             weight = 3 * topic + (m.end - m.start > 1) + 4 * (thing[0] != "likes") + n / 2 - (m.start - a) / 100
             if best is None or weight > best[0]:

