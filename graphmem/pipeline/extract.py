@@ -266,7 +266,7 @@ class Extractor:
         refused += doubts
         if self._speech.is_("command", said.text) or (twice and opinion.best()[1] == "-") or (said.supposed and wished(whole)):
             return []
-        proposed = agreed(refused, opinion) or propose(c, opinion, said, talk, refused[: len(refused) - len(doubts)])
+        proposed = agreed(c, refused, opinion) or propose(c, opinion, said, talk, refused[: len(refused) - len(doubts)])
         if isinstance(proposed, Refused):
             refused.append(proposed)
         return proposed if isinstance(proposed, list) else []

@@ -80,7 +80,13 @@ class Matcher:
         """牛奶|蛋白: unexplained characters right before a name are its first part."""
         for n, (key, value, types, sure) in enumerate(values):
             a = value.start - len(before.left) if value is not None else -1
-            if value is not None and a >= 0 and len(before.left) <= 4 and said.text[a : value.start] == before.left:
+            if (
+                value is not None
+                and a >= 0
+                and len(before.left) <= 4
+                and said.text[a : value.start] == before.left
+                and self.reader.names_nobody(before.left)
+            ):
                 values[n] = (key, Value(a, value.end), types, sure)
                 return replace(before, left=""), values
         return before, values

@@ -6,6 +6,7 @@ subject or another meaning, and then nothing is stored.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -170,6 +171,10 @@ class PrefixReader:
         if word in self.people.given and original(i, i + 1).isupper() and (i == 0 or not text[i - 1].isalnum()):
             return Person(f"person:{original(i, i + len(word))}", i, i + len(word))
         return None
+
+    def names_nobody(self, text: str) -> bool:
+        """Whether no Chinese name with 小, 老 or 阿 stands in a phrase."""
+        return not any(a in "小老阿" and (b in _NICK or b in self.people.surnames) for a, b in itertools.pairwise(text))
 
     def is_filler(self, text: str) -> bool:
         """Whether a phrase is nothing but small words, or the beginning of one."""

@@ -44,7 +44,7 @@ def believed(c: Classifier, found: Iterable[Found], opinion: Opinion, nobody: bo
     """What rules found without what the opinion holds for all but impossible; of safety keys that is left to a question."""
     out: list[Found] = []
     for f in found:
-        chance = _chance(f, opinion)
+        chance = _chance(c, f, opinion)
         least = DISSENT_NOBODY if nobody else DISSENT if f.statement.ckey.startswith("text:") else DISSENT_NAMED
         if chance is None or chance >= least or f.statement.whole_key:
             out.append(f)
@@ -53,17 +53,19 @@ def believed(c: Classifier, found: Iterable[Found], opinion: Opinion, nobody: bo
     return out
 
 
-def _chance(f: Found, opinion: Opinion) -> float | None:
-    """The chance of its reading; of a liking that has no key of its own, that of any other with its polarity."""
-    if f.statement.key == "likes" and opinion.best()[1] == f.statement.polarity:
-        return opinion.best()[2]
+def _chance(c: Classifier, f: Found, opinion: Opinion) -> float | None:
+    """The chance of its reading; of a liking that has no key of its own, that of any other taste with its polarity."""
+    name, polarity, chance = opinion.best()
+    known = c.ontology.get(name)
+    if f.statement.key == "likes" and polarity == f.statement.polarity and known and (known.kind is Kind.PREFERENCE or name == "hobby"):
+        return chance
     return opinion.of(f.statement.key, "-" if f.statement.is_end else f.statement.polarity)
 
 
-def agreed(refused: Iterable[Refused], opinion: Opinion) -> list[Found]:
+def agreed(c: Classifier, refused: Iterable[Refused], opinion: Opinion) -> list[Found]:
     """The match with unexplained words before it that the opinion agrees with most."""
     held = [r.held for r in refused if r.held is not None]
-    rated = [(_chance(f, opinion) or 0.0, f.score, -i) for i, f in enumerate(held)]
+    rated = [(_chance(c, f, opinion) or 0.0, f.score, -i) for i, f in enumerate(held)]
     best = max(rated, default=(0.0, 0.0, 0))
     return [held[-best[2]]] if best[0] >= ASSENT else []
 

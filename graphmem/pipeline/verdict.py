@@ -188,7 +188,7 @@ def _before(c: Classifier, said: Said, own: Span, value: Span, spans: Sequence[S
     if before.people:
         return before
     first = next(a for a, b in spans if a <= value[0] < b)
-    for a, b in ((value[1], spans[-1][0]), (first, value[0])):
+    for a, b in ((value[1], spans[-1][0]), (first, value[0]), (spans[0][0], first)):
         people = [p for p in c.reader.read(said.text, b, said.masked, said.original, a).people if p.subject not in ("you", "it")]
         if people:
             return replace(before, people=(people[-1],))
