@@ -144,8 +144,7 @@ class Classifier:
                 continue
             for subject in whom:
                 one = self.found(said, rule, m, before, Part(key, value, types, subject, minus, confidence * sure))
-                nobody = known is not None and known.safety and not before.people  # the patient is allergic to latex
-                yield Refused(Reason.THIRD_PARTY, UNKNOWN, None if nobody else one) if held else one
+                yield Refused(Reason.THIRD_PARTY, UNKNOWN, None if grave and _somebody(said.text, before) else one) if held else one
 
     def _with_people(self, said: Said, m: Hit, after: Before) -> Before:
         """Nobody stands after the value: the words before it say who is meant."""
@@ -243,6 +242,11 @@ def _whom(rule: Rule, before: Before, talk: Talk) -> tuple[list[str] | Refused, 
     if whom.rule != UNKNOWN:
         return whom, False
     return subjects(replace(rule, flags=rule.flags | {"loose"}), before, talk), True
+
+
+def _somebody(text: str, before: Before) -> bool:
+    """The patient is allergic to latex: the words before a match name somebody who is none of the user's."""
+    return not before.people and not before.tags.get("doctor") and text.startswith(("the ", "a ", "an ", "another ", "every ", "each "))
 
 
 def _titled(text: str) -> bool:

@@ -11,17 +11,17 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from graphmem.lexicon import Lexicon
-from graphmem.memory import EPOCH, FollowUp, Heard, Language, NotStored, Reason, Statement, Step, Turn
+from graphmem.memory import EPOCH, FollowUp, Heard, Kind, Language, NotStored, Reason, Statement, Step, Turn
 from graphmem.ontology import PACKS, Ontology
 from graphmem.pipeline import clock
 from graphmem.pipeline.answers import Answers
 from graphmem.pipeline.classify import Classifier
 from graphmem.pipeline.matching import Matcher
 from graphmem.pipeline.model import second_opinion
-from graphmem.pipeline.normal import language_of, normalise
+from graphmem.pipeline.normal import is_han, language_of, normalise
 from graphmem.pipeline.opinion import CLAUSES_MAX, Encode, head, marks
-from graphmem.pipeline.prefix import PrefixReader
-from graphmem.pipeline.propose import agreed, believed, propose, wished
+from graphmem.pipeline.prefix import Before, PrefixReader
+from graphmem.pipeline.propose import DOUBTED, agreed, believed, propose, wished
 from graphmem.pipeline.recognise import Recogniser
 from graphmem.pipeline.routes import load_classes, load_routes
 from graphmem.pipeline.rules import Rule, load_rules, load_units
@@ -217,6 +217,7 @@ class Extractor:
         topic = talk.topic
         if clause.first:
             talk.lost = False
+        talk.thing = talk.thing and " am " not in f" {clause.text} "  # I have a horse and am thirty
         if later is not None:
             self._named_late(sliced, clause, later, talk)
         hearing.slip = hearing.slip or self._speech.is_("slip", clause.text)
@@ -259,14 +260,13 @@ class Extractor:
         hearing.opinions += 1
         whole = c.reader.read(said.text, len(said.text), (), said.original)
         opinion = head().opinion(self._encode(said.text), marks(said.text, said.mentions, whole))
-        kept = found if found and twice else believed(c, found, opinion, nobody=not whole.people and talk.topic is None)
+        kept = found if found and twice else believed(c, found, opinion, _nobody(said.text, whole, talk))
         if kept:
             return kept
-        doubts = [Refused(Reason.LOW_CONFIDENCE, f"{f.statement.rule}.doubted") for f in found]
-        refused += doubts
+        refused += [Refused(Reason.LOW_CONFIDENCE, f"{f.statement.rule}{DOUBTED}") for f in found]
         if self._speech.is_("command", said.text) or (twice and opinion.best()[1] == "-") or (said.supposed and wished(whole)):
             return []
-        proposed = agreed(c, refused, opinion) or propose(c, opinion, said, talk, refused[: len(refused) - len(doubts)])
+        proposed = agreed(c, refused, opinion) or propose(c, opinion, said, talk, refused)
         if isinstance(proposed, Refused):
             refused.append(proposed)
         return proposed if isinstance(proposed, list) else []
@@ -301,6 +301,9 @@ class Extractor:
         if "future" in found.flags and statement.start is None:
             hearing.not_stored.append(NotStored(statement.text, (start, end), Reason.HYPOTHETICAL, "time.no_start"))
             return
+        if statement.kind is Kind.PREFERENCE and not statement.is_end and self._only_now(clause.text):
+            hearing.not_stored.append(NotStored(statement.text, (start, end), Reason.COMMAND, "speech_act.once"))
+            return
         if statement.ckey.startswith("text:") and self._ontology.key(statement.key).safety and self._speech.is_("jest", sliced.normal.norm):
             hearing.not_stored.append(NotStored(statement.text, (start, end), Reason.CHATTER, "speech_act.jest"))
             return
@@ -333,6 +336,10 @@ class Extractor:
         norm = normalise(earlier.text).norm
         return not self._classifier.reader.read(norm, len(norm), (), lambda a, b: norm[a:b]).people
 
+    def _only_now(self, text: str) -> bool:
+        """A wish for this once: a window seat on this flight, please."""
+        return self._speech.is_("once", text) and not self._speech.is_("standing", text)
+
     def _grounded(self, statement: Statement, norm: str) -> Statement:
         """A denial of a safety key with the ground that the turn gives for it."""
         key = self._ontology.key(statement.key)
@@ -353,6 +360,11 @@ class Extractor:
             Step("classify", round(seconds[1] * 1000, 3), tuple(f"{s.rule}: {s.key}={s.value}" for s in hearing.statements)),
         )
         return Heard(language, tuple(hearing.statements), tuple(hearing.not_stored), tuple(hearing.follow_ups), steps)
+
+
+def _nobody(text: str, whole: Before, talk: Talk) -> bool:
+    """Whether a clause names nobody and needs to: Chinese leaves out who is meant as often as not."""
+    return not whole.people and talk.topic is None and not any(map(is_han, text))
 
 
 def _unsure(speech: Speech, clause: Clause) -> bool:

@@ -23,13 +23,16 @@ DISSENT, DISSENT_NAMED, DISSENT_NOBODY = 0.01, 0.003, 0.05
 true of anybody). A safety key is then asked about instead. Own choice, on sentences that were not learned from."""
 ASSENT = 0.3
 """Chance at which a match whose words before it are unexplained holds after all: rule and opinion agree. Own choice."""
-ASK, STORE, STORE_NOBODY = 0.4, 0.6, 0.85
+ASK, STORE, STORE_NOBODY = 0.4, 0.6, 0.95
 """Chances at which a reading that no rule found is worth a question, and is stored: where somebody is named, where nobody is (it may be
 true of anybody). A safety key is never stored on an opinion alone: it asks. The head is fitted to far more clauses that state
 nothing than it is asked about here, so its chances are low: own choice, on families held out."""
 
 SURE, TOP = 0.85, 0.97
 """Confidence at STORE (the usual threshold of design.md section 5), and the most that an opinion is sure: as much as a plain rule."""
+
+DOUBTED = ".doubted"
+"""Ends the name of a rule whose statement was not believed."""
 
 OPEN_DOORS = frozenset({Reason.UNKNOWN_VALUE, Reason.CHATTER})
 """Refusals of rules that leave room for an opinion: the others know why nothing may be stored."""
@@ -40,16 +43,21 @@ def sure(chance: float, store: float) -> float:
     return SURE + (chance - store) / (1 - store) * (TOP - SURE) if chance >= store else SURE * chance / store
 
 
-def believed(c: Classifier, found: Iterable[Found], opinion: Opinion, nobody: bool) -> list[Found]:
-    """What rules found without what the opinion holds for all but impossible; of safety keys that is left to a question."""
+def believed(c: Classifier, found: Sequence[Found], opinion: Opinion, nobody: bool) -> list[Found]:
+    """What rules found without what the opinion holds for all but impossible; of safety keys that is left to a question.
+
+    An opinion is of one reading: where it agrees with one statement of a clause it says nothing against the others, but of tastes.
+    """
+    chances = [_chance(c, f, opinion) for f in found]
+    agrees = any(chance is not None and chance >= ASSENT for chance in chances)
     out: list[Found] = []
-    for f in found:
-        chance = _chance(c, f, opinion)
-        least = DISSENT_NOBODY if nobody else DISSENT if f.statement.ckey.startswith("text:") else DISSENT_NAMED
-        if chance is None or chance >= least or f.statement.whole_key:
+    for f, chance in zip(found, chances, strict=True):
+        s = f.statement
+        least = DISSENT_NOBODY if nobody else DISSENT if s.ckey.startswith("text:") else DISSENT_NAMED
+        if chance is None or chance >= least or s.whole_key or (agrees and not s.rule.startswith("taste.")):
             out.append(f)
-        elif c.ontology.key(f.statement.key).safety:
-            out.append(replace(f, statement=replace(f.statement, confidence=min(f.statement.confidence, SURE - 0.01))))
+        elif c.ontology.key(s.key).safety:
+            out.append(replace(f, statement=replace(s, confidence=min(s.confidence, SURE - 0.01))))
     return out
 
 
@@ -79,9 +87,11 @@ def propose(c: Classifier, opinion: Opinion, said: Said, talk: Talk, refused: Se
     """The likeliest statement of a clause in which no rule found one, why it may not be one, or None when nothing is likely."""
     name, polarity, chance = opinion.best()
     key = c.ontology.get(name)
-    if chance < ASK or key is None or any(r.reason not in OPEN_DOORS for r in refused if r.held is None):
+    doubted = any(r.rule.endswith(DOUBTED) for r in refused)
+    if chance < ASK or key is None or any(r.reason not in OPEN_DOORS for r in refused if r.held is None and not r.rule.endswith(DOUBTED)):
         return None
-    parts = runs(said.text, said.mentions, key.types, c.matcher.trims)
+    # against a rule only a name of the key's own type stands
+    parts = runs(said.text, said.mentions, key.types[:1] if doubted else key.types, c.matcher.trims)
     if not parts:
         return None
     start, _, values = max(parts, key=lambda p: (said.text[p[0] : p[1]] not in c.matcher.classes, p[1] - p[0]))

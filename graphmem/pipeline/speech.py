@@ -37,6 +37,8 @@ ACTS = (
     "introduces",
     "relative",
     "denied_twice",
+    "once",
+    "standing",
     "test",
     "document",
     "outgrown",

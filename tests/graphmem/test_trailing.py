@@ -39,4 +39,5 @@ def test_since_in_a_clause_of_its_own_begins_it(text: str) -> None:
 
 
 def test_a_clause_that_tells_something_else_keeps_its_time() -> None:
-    assert one("我住在深圳，到六月底我要写完论文").ends_at is None
+    heard = extractor().hear(Turn("我住在深圳，到六月底我要写完论文"), AT, ZONE)
+    assert [(s.key, s.ends_at) for s in heard.statements if s.key == "home_city"] == [("home_city", None)]
