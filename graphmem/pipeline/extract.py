@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,21 +14,17 @@ from graphmem.memory import EPOCH, FollowUp, Heard, Kind, Language, NotStored, R
 from graphmem.ontology import PACKS, Ontology
 from graphmem.pipeline import clock
 from graphmem.pipeline.answers import Answers
-from graphmem.pipeline.classify import Classifier
-from graphmem.pipeline.matching import Matcher
+from graphmem.pipeline.built import classifier
 from graphmem.pipeline.model import second_opinion
 from graphmem.pipeline.normal import is_han, language_of, normalise
 from graphmem.pipeline.opinion import CLAUSES_MAX, Encode, head, marks
 from graphmem.pipeline.prefix import Before, PrefixReader
 from graphmem.pipeline.propose import DOUBTED, agreed, believed, propose, wished
 from graphmem.pipeline.recognise import Recogniser
-from graphmem.pipeline.routes import load_classes, load_routes
-from graphmem.pipeline.rules import Rule, load_rules, load_units
 from graphmem.pipeline.said import Cut, Found, Refused, Said
 from graphmem.pipeline.slice import CLAUSE_MAX, Clause, Sliced, cut
 from graphmem.pipeline.speech import Speech, load_speech
 from graphmem.pipeline.talk import Talk
-from graphmem.pipeline.values import load_trims
 from graphmem.pipeline.verdict import VERDICT_MAX, judge, looked_back
 from graphmem.pipeline.whom import STRANGER
 from graphmem.pipeline.words import load_people
@@ -37,7 +32,6 @@ from graphmem.pipeline.words import load_people
 THRESHOLD = 0.85
 """Certainty needed to store (design section 5)."""
 
-TRIGGERS = ("triggers.zh.yaml", "triggers.en.yaml", "loose.zh.yaml", "loose.en.yaml")
 GROUNDS: tuple[Literal["test", "document", "outgrown", "professional"], ...] = ("test", "document", "outgrown", "professional")
 """Acts of packs/speech.yaml that ground a denial, the strongest first."""
 
@@ -69,7 +63,7 @@ class Extractor:
         self._ontology, self._encode = ontology, encode
         self._speech = load_speech(PACKS / "speech.yaml")
         self._people = load_people(PACKS / "subjects.yaml")
-        self._classifier = _classifier(
+        self._classifier = classifier(
             ontology, lexicon, self._speech, PrefixReader(self._people, self._speech.words, self._speech.acts["adjunct"])
         )
         cut("预热")  # dictionaries and the time pack are read now, not at the first turn
@@ -375,45 +369,3 @@ def _unsure(speech: Speech, clause: Clause) -> bool:
 def _cutter(sliced: Sliced, clause: Clause) -> Cut:
     base = clause.start
     return lambda a, b: sliced.normal.original(base + a, base + b)
-
-
-def _by_first(index: dict[str, list[Rule]]) -> dict[str, dict[str, tuple[Rule, ...]]]:
-    """Rules by their needed word, the words by their first character."""
-    out: dict[str, dict[str, tuple[Rule, ...]]] = {}
-    for word, rules in index.items():
-        out.setdefault(word[0], {})[word] = tuple(rules)
-    return out
-
-
-def _classifier(ontology: Ontology, lexicon: Lexicon, speech: Speech, reader: PrefixReader) -> Classifier:
-    keys = frozenset(k.name for k in ontology.keys)
-    rules: list[Rule] = []
-    shared = {"unit": load_units(PACKS / "units.yaml")}
-    for name in TRIGGERS:
-        rules += [replace(r, order=len(rules) + i) for i, r in enumerate(load_rules(PACKS / name, keys, shared, check=False))]
-    index: dict[str, list[Rule]] = {}
-    by_type: dict[str, list[Rule]] = {}
-    for rule in rules:
-        for word in rule.needs:
-            index.setdefault(word, []).append(rule)
-        if not rule.needs:
-            key = ontology.get(rule.key)
-            for type_ in rule.types if rule.types is not None else key.types if key else ():
-                by_type.setdefault(type_, []).append(rule)
-    change = [w for w, tags in speech.words.tags.items() if "change" in tags]
-    marks = "|".join(sorted((rf"\b{re.escape(w)}\b" if w.isascii() else re.escape(w) for w in change), key=len, reverse=True))
-    recogniser = Recogniser(lexicon)
-    routes, classes = load_routes(PACKS / "routes.yaml", ontology), load_classes(PACKS / "routes.yaml", ontology)
-    return Classifier(
-        ontology=ontology,
-        matcher=Matcher(ontology, routes, classes, load_trims(PACKS / "values.yaml"), reader, recogniser),
-        reader=reader,
-        recogniser=recogniser,
-        marks=re.compile(marks),
-        over=speech.acts["over"],
-        choosing=speech.acts["choosing"],
-        replacing=speech.acts["replaces"],
-        rules=tuple(rules),
-        index=_by_first(index),
-        by_type={t: tuple(rs) for t, rs in by_type.items()},
-    )

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from graphmem.evalfile import Label
+from graphmem.memory import EPOCH, Turn
 from graphmem.pipeline.extract import Extractor
 from graphmem.pipeline.normal import normalise
 from graphmem.pipeline.opinion import FINE, LENGTH, NAMES, NONE, SIZE, WEIGHTS, Encode, Head
@@ -37,16 +39,22 @@ class Sample:
 
 
 def samples(labels: Iterable[Label], extractor: Extractor) -> list[Sample]:
-    """One sample a clause that can state something: the one that holds the value has the label, the others state nothing."""
+    """One sample a clause that can state something: the one that holds the value has the label, the others state nothing.
+
+    A label names one statement of its line: other clauses in which the rules find one teach nothing.
+    """
     out: list[Sample] = []
     for label in labels:
         sliced = cut(label.text)
         value = normalise(label.value).norm if label.value else ""
+        heard = [s.span for s in extractor.hear(Turn(label.text), EPOCH, ZoneInfo("UTC")).statements if s.span] if value else []
         for clause in sliced.clauses:
             if extractor.speech.act_of(clause) is not None:
                 continue
             states = label.memory_type != NONE and (len(sliced.clauses) == 1 or (bool(value) and value in clause.text))
-            if label.memory_type == NONE or states or value:
+            start, end = sliced.normal.span(clause.start, clause.end)
+            other = not states and any(a < end and start < b for a, b in heard)
+            if label.memory_type == NONE or states or (value and not other):
                 reading = f"{label.predicate}{label.polarity}" if states else NONE
                 out.append(Sample(label.family, clause.text, tuple(extractor.marks(sliced, clause)), reading))
     return out

@@ -18,9 +18,9 @@ from graphmem.pipeline.whom import blocked, certainty, subjects
 ID = "opinion"
 """How its rules are named in explanations: opinion.KEY."""
 
-DISSENT, DISSENT_NAMED, DISSENT_NOBODY = 0.01, 0.003, 0.05
-"""Chances of a rule's reading under which it is not believed: an open value, a name of the lexicon, a clause that names nobody (it may be
-true of anybody). A safety key is then asked about instead. Own choice, on sentences that were not learned from."""
+DISSENT_OPEN, DISSENT_TASTE, DISSENT_NAMED, DISSENT_NOBODY = 0.01, 0.003, 0.0005, 0.05
+"""Chances of a rule's reading under which it is not believed: an open value; a taste for a name of the lexicon; another key's name; in a
+clause that names nobody and may be true of anybody. A safety key is then asked about instead. Own choice, on sentences not learned from."""
 ASSENT = 0.3
 """Chance at which a match whose words before it are unexplained holds after all: rule and opinion agree. Own choice."""
 ASK, STORE, STORE_NOBODY = 0.4, 0.6, 0.95
@@ -53,8 +53,9 @@ def believed(c: Classifier, found: Sequence[Found], opinion: Opinion, nobody: bo
     out: list[Found] = []
     for f, chance in zip(found, chances, strict=True):
         s = f.statement
-        least = DISSENT_NOBODY if nobody else DISSENT if s.ckey.startswith("text:") else DISSENT_NAMED
-        if chance is None or chance >= least or s.whole_key or (agrees and not s.rule.startswith("taste.")):
+        taste = s.rule.startswith("taste.")
+        least = DISSENT_NOBODY if nobody else DISSENT_OPEN if s.ckey.startswith("text:") else DISSENT_TASTE if taste else DISSENT_NAMED
+        if chance is None or chance >= least or s.whole_key or (agrees and not taste):
             out.append(f)
         elif c.ontology.key(s.key).safety:
             out.append(replace(f, statement=replace(s, confidence=min(s.confidence, SURE - 0.01))))

@@ -12,8 +12,8 @@ import pytest
 from graphmem.errors import PackError
 from graphmem.memory import Reason, Turn
 from graphmem.ontology import PACKS, load_ontology
+from graphmem.pipeline.built import TRIGGERS
 from graphmem.pipeline.classify import id_checks
-from graphmem.pipeline.extract import TRIGGERS
 from graphmem.pipeline.rules import load_rules, load_units
 from tests.graphmem.test_extract_rows import AT, ZONE, extractor, hear, short, table, told
 
