@@ -17,7 +17,7 @@ from graphmem.pipeline.rules import Rule
 from graphmem.pipeline.said import Found, Hit, Refused, Said
 from graphmem.pipeline.talk import Talk
 from graphmem.pipeline.values import Value
-from graphmem.pipeline.whom import HEDGE_MILD, UNKNOWN, blocked, certainty, hedged, negations, relative_clause, subjects, unsure
+from graphmem.pipeline.whom import HEDGE_MILD, UNKNOWN, blocked, certainty, hedged, negations, nominal, relative_clause, subjects, unsure
 
 ELDERS = frozenset({"father", "mother", "grandfather", "grandmother"})
 """Whose disease is family history (vocabulary.md)."""
@@ -31,6 +31,9 @@ MISREAD = 0.9
 
 NO_NUMBER = 0.8
 """Factor of digits that are no telephone number anywhere: asked, never stored. Own choice."""
+
+HEADED = "headed"
+"""Flag of a match before whose person stand unexplained words: the guy I share an office with."""
 
 ID_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 """Weights of the check digit of Chinese ID numbers (GB 11643)."""
@@ -104,6 +107,7 @@ class Classifier:
         if "compound" in rule.flags and before.left:
             before, values = self.matcher.compound(said, before, values)
         whom, held = _whom(rule, before, talk)
+        held = held or (nominal(said.text, m) and not before.people and talk.topic is None)
         if isinstance(whom, Refused):
             yield whom
             return

@@ -20,6 +20,7 @@ from graphmem.pipeline.normal import is_han, language_of, normalise
 from graphmem.pipeline.opinion import CLAUSES_MAX, Encode, head, marks
 from graphmem.pipeline.prefix import Before, PrefixReader
 from graphmem.pipeline.propose import DOUBTED, agreed, believed, propose, wished
+from graphmem.pipeline.propose import ID as OPINION
 from graphmem.pipeline.recognise import Recogniser
 from graphmem.pipeline.said import Cut, Found, Refused, Said
 from graphmem.pipeline.slice import CLAUSE_MAX, Clause, Sliced, cut
@@ -124,9 +125,11 @@ class Extractor:
 
     def _hear(self, hearing: _Hearing, sliced: Sliced, talk: Talk, context: Sequence[Turn]) -> None:
         self._read_all(hearing, sliced, talk)
-        if hearing.statements or hearing.follow_ups or not context:
+        if hearing.statements or not context or any(not f.statement.rule.startswith(f"{OPINION}.") for f in hearing.follow_ups):
             return
         answered = self._answers.answer(sliced, context, talk)
+        if answered:
+            hearing.follow_ups.clear()  # a direct answer needs no opinion
         for found in answered:
             self._keep(hearing, sliced, sliced.clauses[0], found)
         if answered:

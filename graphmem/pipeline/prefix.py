@@ -158,13 +158,14 @@ class PrefixReader:
                     return at + length
         return 0
 
-    def lone_name(self, text: str, i: int, original: Callable[[int, int], str]) -> Person | None:
-        """A name without a role at text[i:]: 小李, Tom."""
+    def lone_name(self, text: str, i: int, original: Callable[[int, int], str], follows: int = -1) -> Person | None:
+        """A name without a role at text[i:]: 小李, Tom. `follows`: where what is read ends, and something known begins."""
         if is_han(text[i]):
             if text[i] not in "小老阿" or (text[i + 1 : i + 2] not in _NICK and text[i + 1 : i + 2] not in self.people.surnames):
                 return None
             end = self._han_name_end(text, i, full=False)
-            if end and end < len(text) and is_han(text[end]) and self._words.at(text, end) is None and text[end] not in _AFTER_NAME:
+            known = end == follows or self._words.at(text, end) is not None
+            if end and end < len(text) and is_han(text[end]) and not known and text[end] not in _AFTER_NAME:
                 return None
             return Person(f"person:{original(i, end)}", i, end) if end else None
         word = _latin_word(text, i)
@@ -235,7 +236,7 @@ class PrefixReader:
             if word is None and text[i] in SKIPPED:
                 i += 1
                 continue
-            person = self.person_at(text, i, original, end) or self.lone_name(text, i, original)
+            person = self.person_at(text, i, original, end) or self.lone_name(text, i, original, end)
             if (name := solid.get(i, 0)) and name <= end and name - i > max(len(word or ""), person.end - i if person else 0):
                 left += text[i:name]
                 i = name

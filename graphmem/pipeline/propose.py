@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from graphmem.memory import Kind, Reason
-from graphmem.pipeline.classify import Classifier, Part
+from graphmem.pipeline.classify import HEADED, Classifier, Part
 from graphmem.pipeline.opinion import Opinion
 from graphmem.pipeline.prefix import Before
 from graphmem.pipeline.rules import Rule
@@ -58,7 +58,7 @@ def believed(c: Classifier, found: Sequence[Found], opinion: Opinion, nobody: bo
         if chance is None or chance >= least or s.whole_key or (agrees and not taste):
             out.append(f)
         elif c.ontology.key(s.key).safety:
-            out.append(replace(f, statement=replace(s, confidence=min(s.confidence, SURE - 0.01))))
+            out.append(_asked(f))
     return out
 
 
@@ -76,7 +76,15 @@ def agreed(c: Classifier, refused: Iterable[Refused], opinion: Opinion) -> list[
     held = [r.held for r in refused if r.held is not None]
     rated = [(_chance(c, f, opinion) or 0.0, f.score, -i) for i, f in enumerate(held)]
     best = max(rated, default=(0.0, 0.0, 0))
-    return [held[-best[2]]] if best[0] >= ASSENT else []
+    if best[0] < ASSENT:
+        return []
+    one = held[-best[2]]
+    return [_asked(one)] if HEADED in one.flags and c.ontology.key(one.statement.key).safety else [one]
+
+
+def _asked(f: Found) -> Found:
+    """The same, too unsure to be stored."""
+    return replace(f, statement=replace(f.statement, confidence=min(f.statement.confidence, SURE - 0.01)))
 
 
 def wished(whole: Before) -> bool:

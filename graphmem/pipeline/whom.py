@@ -23,11 +23,19 @@ RECORDS = re.compile(r"的(?:纪录|记录|病史|历史|经历|毛病|问题|�
 def relative_clause(text: str, m: Hit) -> bool:
     """对花生过敏的人: the match only describes a noun."""
     end = m.end
-    if RECORDS.match(text, end):
+    if RECORDS.match(text, end) or RECORDS.match(text, end - 1):
         return False
+    if text[:end].endswith("的") and end > m.start + 1:
+        end -= 1  # the tail of a value took it
     return (text.startswith("的", end) and end + 1 < len(text) and text[end + 1] not in "，。,!！?？ 呢啊吧话\u241e") or text.startswith(
         ("的人", "者"), end
     )
+
+
+def nominal(text: str, m: Hit) -> bool:
+    """得过乳腺癌的，…: those who had it, where nobody is named."""
+    end = m.end - 1 if text[: m.end].endswith("的") else m.end
+    return text.startswith("的", end) and end + 1 == len(text)
 
 
 def negations(rule: Rule, m: Hit, before: Before) -> int:
