@@ -55,7 +55,9 @@ def believed(c: Classifier, found: Sequence[Found], opinion: Opinion, nobody: bo
         s = f.statement
         taste = s.rule.startswith("taste.")
         least = DISSENT_NOBODY if nobody else DISSENT_OPEN if s.ckey.startswith("text:") else DISSENT_TASTE if taste else DISSENT_NAMED
-        if chance is None or chance >= least or s.whole_key or (agrees and not taste):
+        if (
+            chance is None or chance >= least or s.whole_key or s.confidence < SURE or (agrees and not taste)
+        ):  # a hedged one is asked anyway
             out.append(f)
         elif c.ontology.key(s.key).safety:
             out.append(_asked(f))

@@ -183,13 +183,14 @@ def _fold_table(variants: str) -> dict[int, str]:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], list[int]]:
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
     try:
         root = loader.get_single_node()
         data = loader.construct_document(root)
         lines = _atom_lines(root)
     except yaml.MarkedYAMLError as e:
-        raise _refuse(str(e.problem), path, e.problem_mark.line + 1 if e.problem_mark else 1) from e
+        raise _refuse(str(e.problem), path, min(e.problem_mark.line + 1, len(text.splitlines())) if e.problem_mark else 1) from e
     needed = {
         "words",
         "atoms",

@@ -15,7 +15,7 @@ from typing import Literal
 from graphmem.answers import Check, Memory
 from graphmem.lexicon import Lexicon
 from graphmem.memory import Kind, Standing, Text2
-from graphmem.recall.named import names_in, plain
+from graphmem.recall.named import Name, names_in, plain
 from graphmem.recall.phrases import phrases
 from graphmem.recall.quote import quoted
 from graphmem.recall.rank import SELF, about
@@ -111,6 +111,13 @@ def _things(text: str, types: Sequence[str], lexicon: Lexicon) -> Iterator[Thing
 
     for name in names_in(text, known):
         yield Thing(text[name.start : name.end], _names(name.form, types, lexicon))
+        if name.form not in table.names and any(c.type == "food" for c in lexicon.by_surface.get(name.form, ())):
+            yield from (Thing(part.form, _names(part.form, types, lexicon)) for part in _parts(name.form, table))
+
+
+def _parts(dish: str, table: TaskTable) -> Iterator[Name]:
+    """What the name of a dish outside the table says it is made of: 三文鱼|刺身. One Chinese character says too little (鱼香肉丝)."""
+    return (part for part in names_in(dish, table.names.__contains__) if len(part.form) > 1)
 
 
 def _names(form: str, types: Sequence[str], lexicon: Lexicon) -> frozenset[str]:
