@@ -23,12 +23,12 @@ CHECK, DIALOGUES = "utterances.check.jsonl", "dialogues.jsonl"
 
 FLOORS = (
     # (score, floor; target of the project)
-    ("type accuracy", 0.90),  # 0.97
+    ("type accuracy", 0.91),  # 0.97
     ("all right", 0.87),  # 0.90
-    ("precision of stored", 0.90),  # 0.97
+    ("precision of stored", 0.91),  # 0.97
 )
 CEILINGS = (
-    ("false memories from none", 0.08),  # 0.015
+    ("false memories from none", 0.065),  # 0.015
     ("safety wrong subject or polarity", 0.01),  # 0
 )
 SAFETY = 0.80
@@ -38,7 +38,7 @@ OPENED = {"type accuracy": 0.97, "all right": 0.92, "precision of stored": 0.92}
 OPENED_NONE = 0.035
 """What holds on the check half before this one (ids f-…), whose own floors were 0.87, 0.80, 0.80 while it was closed. Its ceiling stays."""
 
-DEVELOP = {"type accuracy": 0.97, "all right": 0.945, "precision of stored": 0.94, "safety recall": 0.92}
+DEVELOP = {"type accuracy": 0.965, "all right": 0.94, "precision of stored": 0.94, "safety recall": 0.92}
 """What the rules and the second opinion reach on the half they were worked on with."""
 LATER = ("g-", "j-", "k-", "n-", "t-")
 """Ids of the sets that were written to be hard and joined the develop half when they had been read."""
