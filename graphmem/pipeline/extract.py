@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
@@ -26,6 +26,7 @@ from graphmem.pipeline.said import Cut, Found, Refused, Said
 from graphmem.pipeline.slice import CLAUSE_MAX, Clause, Sliced, cut
 from graphmem.pipeline.speech import Speech, load_speech
 from graphmem.pipeline.talk import Talk
+from graphmem.pipeline.timespan import TimeSpan
 from graphmem.pipeline.verdict import VERDICT_MAX, judge, looked_back
 from graphmem.pipeline.whom import STRANGER
 from graphmem.pipeline.words import load_people
@@ -298,6 +299,9 @@ class Extractor:
         if "future" in found.flags and statement.start is None:
             hearing.not_stored.append(NotStored(statement.text, (start, end), Reason.HYPOTHETICAL, "time.no_start"))
             return
+        if statement.kind is Kind.CONTEXT and statement.rule.startswith(f"{OPINION}.") and times and not any(map(_now(hearing), times)):
+            hearing.not_stored.append(NotStored(statement.text, (start, end), Reason.LOW_CONFIDENCE, "time.over"))  # I was there last week
+            return
         if statement.kind is Kind.PREFERENCE and not statement.is_end and self._only_now(clause.text):
             hearing.not_stored.append(NotStored(statement.text, (start, end), Reason.COMMAND, "speech_act.once"))
             return
@@ -357,6 +361,11 @@ class Extractor:
             Step("classify", round(seconds[1] * 1000, 3), tuple(f"{s.rule}: {s.key}={s.value}" for s in hearing.statements)),
         )
         return Heard(language, tuple(hearing.statements), tuple(hearing.not_stored), tuple(hearing.follow_ups), steps)
+
+
+def _now(hearing: _Hearing) -> Callable[[TimeSpan], bool]:
+    """Whether a time holds the moment of speaking."""
+    return lambda span: span.holds(hearing.said_at)
 
 
 def _nobody(text: str, whole: Before, talk: Talk) -> bool:
