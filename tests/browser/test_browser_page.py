@@ -117,6 +117,12 @@ def _picture(page: Page) -> None:
 def test_style_parameters_and_guide_come_by_the_servers_own_settings(server: Server, seen: Seen, monkeypatch: pytest.MonkeyPatch) -> None:
     page = seen.page
     connect(page, server, server.browser_url)
+    # the page keeps its style a moment after it has taken it
+    page.wait_for_function(
+        "colour => (JSON.parse(localStorage.getItem('neo4j.grass')) ?? {})['node.User']?.color === colour",
+        arg=browser.style()["node.User"]["color"],
+        timeout=60_000,
+    )
     kept: dict[str, Any] = page.evaluate("JSON.parse(localStorage.getItem('neo4j.grass'))")
     assert kept == browser.style()
     page.locator("[data-testid=frame]", has_text=":params").locator("text=coffee_preference").first.wait_for()
