@@ -129,18 +129,7 @@ class Classifier:
             if minus and key != "taste" and self.ontology.key(key).kind is Kind.CONTEXT and key not in DENIABLE:
                 yield Refused(Reason.CHATTER, f"{rule.id}.denied_context")
                 continue
-            if (
-                value is not None
-                and value.concept is None
-                and "titled" in rule.flags
-                and not _titled(said.original(value.start, value.end))
-            ):
-                yield Refused(Reason.UNKNOWN_VALUE, f"{rule.id}.no_name")
-                continue
-            if value is not None and "given" in rule.flags and said.text[value.start : value.end] not in self.reader.people.given:
-                yield Refused(Reason.UNKNOWN_VALUE, f"{rule.id}.no_name")
-                continue
-            if value is not None and "surname" in rule.flags and said.text[value.start] not in self.reader.people.surnames:
+            if value is not None and self._nameless(said, rule, value):
                 yield Refused(Reason.UNKNOWN_VALUE, f"{rule.id}.no_name")
                 continue
             if value is None and not rule.flags & {"whole", "bare", "end"}:
@@ -149,6 +138,15 @@ class Classifier:
             for subject in whom:
                 one = self.found(said, rule, m, before, Part(key, value, types, subject, minus, confidence * sure))
                 yield Refused(Reason.THIRD_PARTY, UNKNOWN, None if grave and _somebody(said.text, before) else one) if held else one
+
+    def _nameless(self, said: Said, rule: Rule, value: Value) -> bool:
+        """Whether a value is not written as the name that its rule asks for."""
+        people, text = self.reader.people, said.text[value.start : value.end]
+        return (
+            ("titled" in rule.flags and value.concept is None and not _titled(said.original(value.start, value.end)))
+            or ("given" in rule.flags and text not in people.given)
+            or ("surname" in rule.flags and text[0] not in people.surnames)
+        )
 
     def _with_people(self, said: Said, m: Hit, after: Before) -> Before:
         """Nobody stands after the value: the words before it say who is meant."""
