@@ -8,7 +8,8 @@ from typing import Any
 
 import strawberry
 
-from api.nodes import First, Hop, Info, Kind, Memory, Node, Status, Text2, all_told, as_is, field, global_id, told
+from api.derived import made, shows
+from api.nodes import First, Info, Memory, Node, all_told, field, global_id, told
 from graphmem import answers, people, relations
 from graphmem.memory import from_ms
 from graphmem.writing import StoredTurn
@@ -35,15 +36,11 @@ class History:
     archived: int
 
 
-@strawberry.type
+@shows(answers.Hit)
 class Hit:
-    memory: Memory
-    score: float
-    reason: str
-
     @classmethod
     def of(cls, hit: answers.Hit) -> Hit:
-        return cls(memory=told(hit.memory), score=hit.score, reason=hit.reason)
+        return made(cls, hit, memory=told(hit.memory))
 
 
 @strawberry.type(description="`shortened`: the query was longer than what is used.")
@@ -55,16 +52,14 @@ class Found:
 
     @classmethod
     def of(cls, found: answers.Found) -> Found:
-        nodes = [Hit.of(h) for h in found.items]
-        return cls(nodes=nodes, degraded=list(found.degraded), shortened=found.shortened, revision=found.revision)
+        return made(cls, found, nodes=[Hit.of(h) for h in found.items])
 
 
-@strawberry.type(description="A memory that is reached, by its best path.")
+@shows(relations.Related, "A memory that is reached, by its best path.")
 class Related:
-    memory: Memory
-    depth: int
-    weight: float
-    path: list[Hop]
+    @classmethod
+    def of(cls, reached: relations.Related) -> Related:
+        return made(cls, reached, memory=told(reached.memory))
 
 
 @strawberry.type(description="`told` false: the memory itself is not told then, so nothing stored leads on from it.")
@@ -77,24 +72,15 @@ class RelatedPage:
 
     @classmethod
     def of(cls, page: relations.RelatedPage) -> RelatedPage:
-        nodes = [Related(memory=told(r.memory), depth=r.depth, weight=r.weight, path=as_is(r.path)) for r in page.items]
-        return cls(mid=page.mid, told=page.told, nodes=nodes, degraded=list(page.degraded), revision=page.revision)
+        return made(cls, page, nodes=[Related.of(r) for r in page.items])
 
 
-@strawberry.type(description="How many memories of a kind have a status now.")
-class StatusCount:
-    kind: Kind
-    status: Status
-    count: int
+@shows(people.StatusCount, "How many memories of a kind have a status now.")
+class StatusCount: ...
 
 
-@strawberry.type(description="A key under which something is or was held; `told`: how many memories of it are told now.")
-class KeyCount:
-    key: str
-    label: Text2
-    kind: Kind
-    count: int
-    told: int
+@shows(people.KeyCount, "A key under which something is or was held; `told`: how many memories of it are told now.")
+class KeyCount: ...
 
 
 @strawberry.type(description="The user of the request at a glance. Somebody unknown is told like somebody who never said a thing.")
@@ -119,18 +105,8 @@ class User(Node):
 
     @classmethod
     def of(cls, user_id: str, found: people.Profile) -> User:
-        return cls(
-            id=strawberry.ID(global_id("user", user_id)),
-            user_id=user_id,
-            first_recorded_at=found.first_recorded_at,
-            last_recorded_at=found.last_recorded_at,
-            session_count=found.session_count,
-            turn_count=found.turn_count,
-            revision=found.revision,
-            erased=found.erased_at is not None,
-            erased_at=found.erased_at,
-            profile=found,
-        )
+        node = strawberry.ID(global_id("user", user_id))
+        return made(cls, found, id=node, user_id=user_id, erased=found.erased_at is not None, profile=found)
 
 
 @strawberry.type(description="One turn of a session; what was forgotten of its words is blank.")
@@ -146,8 +122,7 @@ class SessionTurn:
 
     @classmethod
     def of(cls, turn: StoredTurn) -> SessionTurn:
-        given = {name: getattr(turn, name) for name in ("turn_id", "role", "text", "zone", "language", "speaker", "answers")}
-        return cls(at=from_ms(turn.at), **given)
+        return made(cls, turn, at=from_ms(turn.at))
 
 
 @strawberry.type(description="One conversation with the user.")
@@ -164,10 +139,4 @@ class Session(Node):
 
     @classmethod
     def of(cls, found: people.Session) -> Session:
-        return cls(
-            id=strawberry.ID(global_id("session", found.session_id)),
-            session_id=found.session_id,
-            started_at=found.started_at,
-            last_at=found.last_at,
-            turn_count=found.turn_count,
-        )
+        return made(cls, found, id=strawberry.ID(global_id("session", found.session_id)))

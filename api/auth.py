@@ -159,11 +159,6 @@ def key_id(raw: bytes) -> str:
     return hmac.digest(b"graphmem key id", raw, "sha256").hex()[:8]
 
 
-def new_key() -> str:
-    """A fresh API key of 32 random bytes."""
-    return f"gm_{secrets.token_urlsafe(32)}"
-
-
 def _actor(claims: Mapping[str, Any]) -> str:
     """`user`, or who acts for the user (claim `act`, RFC 8693: a delegation)."""
     act = claims.get("act")

@@ -3,47 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
-from datetime import datetime
 from typing import Any
 
 import strawberry
-from strawberry.scalars import JSON
 
-from api.nodes import Kind, RelationType, SourceKind
+from api import types
+from api.changes import ChangeIn
+from api.derived import takes
+from api.events import EventIn
+from api.nodes import RelationType
 
 OWN = frozenset({"idempotency_key", "mid", "case_id", "if_match"})
 """Fields that name what a mutation is about or how it is sent: they are no part of a body of api.md."""
 
 
-@strawberry.input
-class EnvironmentInput:
-    city: str | None = strawberry.UNSET
-    latitude: float | None = strawberry.UNSET
-    longitude: float | None = strawberry.UNSET
-    device: str | None = strawberry.UNSET
-    network: str | None = strawberry.UNSET
+@takes(types.EnvironmentIn)
+class EnvironmentInput: ...
 
 
-@strawberry.input
-class SourceInput:
-    kind: SourceKind | None = strawberry.UNSET
-    ref: str | None = strawberry.UNSET
+@takes(types.SourceIn)
+class SourceInput: ...
 
 
-@strawberry.input(description="One turn, as in `injectTurn`.")
+@takes(types.TurnIn, "One turn, as in `injectTurn`.")
 class TurnInput:
-    text: str
-    role: str
-    session_id: str | None = strawberry.UNSET
-    turn_id: str | None = strawberry.UNSET
-    at: datetime | None = strawberry.UNSET
-    zone: str | None = strawberry.UNSET
-    language: str | None = strawberry.UNSET
-    answers: str | None = strawberry.UNSET
-    environment: EnvironmentInput | None = strawberry.UNSET
-    verified: bool | None = strawberry.UNSET
-    source: SourceInput | None = strawberry.UNSET
-    metadata: JSON | None = strawberry.UNSET
+    turn_id: str | None
 
 
 @strawberry.input
@@ -56,51 +40,27 @@ class InjectTurnsInput:
     turns: list[TurnInput]
 
 
-@strawberry.input(description="`value: null` ends what the slot holds; it must be said, not left out.")
+@takes(types.MemoryIn, "`value: null` ends what the slot holds; it must be said, not left out.")
 class RememberInput:
-    key: str
-    value: str | None = strawberry.UNSET
-    kind: Kind | None = strawberry.UNSET
-    arity: str | None = strawberry.UNSET
-    subject: str | None = strawberry.UNSET
-    polarity: str | None = strawberry.UNSET
-    valid_from: datetime | None = strawberry.UNSET
-    valid_to: datetime | None = strawberry.UNSET
-    zone: str | None = strawberry.UNSET
-    confidence: float | None = strawberry.UNSET
-    source: SourceInput | None = strawberry.UNSET
-    verified_by: str | None = strawberry.UNSET
-    verified: bool | None = strawberry.UNSET
-    expected_version: int | None = strawberry.UNSET
-    metadata: JSON | None = strawberry.UNSET
     idempotency_key: str | None = None
 
 
-@strawberry.input(description="Something that happened in the calling application; name and `ref` are its key where none is given.")
+@takes(EventIn, "Something that happened in the calling application; name and `ref` are its key where none is given.")
 class RecordEventInput:
-    name: str
-    at: datetime | None = strawberry.UNSET
-    data: JSON | None = strawberry.UNSET
-    ref: str | None = strawberry.UNSET
-    verified_by: str | None = strawberry.UNSET
     idempotency_key: str | None = None
 
 
-@strawberry.input(description="What changes of a memory; what is not named stays. `ifMatch` or `expectedVersion` says what was seen.")
-class ChangeInput:
+@strawberry.input
+class _Seen:
+    """The memory that a write is of, and what was seen of it."""
+
     mid: str
     if_match: str | None = None
     expected_version: int | None = None
-    value: str | None = strawberry.UNSET
-    polarity: str | None = strawberry.UNSET
-    valid_from: datetime | None = strawberry.UNSET
-    valid_to: datetime | None = strawberry.UNSET
-    zone: str | None = strawberry.UNSET
-    confidence: float | None = strawberry.UNSET
-    source: SourceInput | None = strawberry.UNSET
-    verified_by: str | None = strawberry.UNSET
-    verified: bool | None = strawberry.UNSET
-    metadata: JSON | None = strawberry.UNSET
+
+
+@takes(ChangeIn, "What changes of a memory; what is not named stays. `ifMatch` or `expectedVersion` says what was seen.")
+class ChangeInput(_Seen): ...
 
 
 @strawberry.input(description="`expectedVersion`: the highest version of the slot when this was decided; another by now is an error.")
@@ -117,10 +77,7 @@ class UndeleteInput:
 
 
 @strawberry.input(description="`ifMatch`: the `etag` that was seen; another one by now is an error. `expectedVersion`: as in MemoryInput.")
-class ForgetInput:
-    mid: str
-    if_match: str | None = None
-    expected_version: int | None = None
+class ForgetInput(_Seen):
     idempotency_key: str | None = None
 
 

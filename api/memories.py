@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
 from urllib.parse import quote
-from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Header, Query, Request, Response
 
@@ -17,7 +16,6 @@ from api.call import NO_QUERY, Called, Door, Key, Segment
 from api.links import link_next
 from api.told import remembered_out, remembered_status
 from api.types import LatestQuery, ListQuery, MemoryIn, MomentQuery
-from api.words import aware
 from graphmem.answers import Memory, Remembered
 from graphmem.errors import ConflictError, GraphmemError, InvalidInputError, RefusedError
 from graphmem.memory import Verdict
@@ -68,8 +66,8 @@ def get_memory(
     if_none_match: Annotated[str | None, Header()] = None,
 ) -> MemoryOut:
     """One memory, with its ETag (version and row revision)."""
-    zone = ZoneInfo(call.zone)
-    memory = call.graphmem.memory(call.scope, mid, as_of=aware(query.as_of, zone), known_at=aware(query.known_at, zone))
+    as_of, known_at = query.moment(call.zone)
+    memory = call.graphmem.memory(call.scope, mid, as_of=as_of, known_at=known_at)
     mark(response, memory)
     if if_none_match is not None and response.headers.get("etag") in {tag.strip() for tag in if_none_match.split(",")}:
         response.status_code = 304
@@ -85,11 +83,8 @@ def memory_history(call: Called, mid: Segment) -> HistoryOut:
 @router.get("/latest/{key:segment}", name="latestMemory")
 def latest_memory(call: Called, key: Segment, query: Annotated[LatestQuery, Query()]) -> LatestOut:
     """The latest valid answer of a key: one, or all where many may hold at once."""
-    zone = ZoneInfo(call.zone)
-    found = call.graphmem.latest(
-        call.scope, key, subject=query.subject, as_of=aware(query.as_of, zone), known_at=aware(query.known_at, zone)
-    )
-    return LatestOut.model_validate(found)
+    as_of, known_at = query.moment(call.zone)
+    return LatestOut.model_validate(call.graphmem.latest(call.scope, key, subject=query.subject, as_of=as_of, known_at=known_at))
 
 
 @router.delete("/memories/{mid:segment}", name="forgetMemory", status_code=204, dependencies=NO_QUERY)

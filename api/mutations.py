@@ -151,14 +151,7 @@ class Settling:
             if input.expected_version is not None:
                 held = c.graphmem.review(c.scope, input.case_id).held
                 _expects(max((m.version or 0 for m in held), default=0), input.expected_version)
-            done = c.graphmem.decide_review(c.scope, input.case_id, body.decision, body.note)
-            return ReviewDecision(
-                item=as_is(done.item),
-                memory=maybe(done.memory),
-                supersedes=done.supersedes,
-                replayed=done.replayed,
-                revision=done.revision,
-            )
+            return ReviewDecision.of(c.graphmem.decide_review(c.scope, input.case_id, body.decision, body.note))
 
         done, errors = tried(act)
         return DecideReviewPayload(decided=done, user_errors=errors)

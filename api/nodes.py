@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 import strawberry
-from strawberry.scalars import JSON
 
+from api.derived import made, shows
 from api.loading import Context
-from graphmem import answers, relations
+from graphmem import answers, memory, relations
 from graphmem.explain import Evidence
 from graphmem.exploring import Neighbour
 from graphmem.memory import Kind, Reason, SourceKind, Standing, Status, Verdict
@@ -59,52 +58,32 @@ class Node:
     id: strawberry.ID
 
 
-@strawberry.type(description="One short text in both languages.")
-class Text2:
-    zh: str
-    en: str
+@shows(memory.Text2, "One short text in both languages.")
+class Text2: ...
 
 
-@strawberry.type(description="Where a memory comes from, in one line.")
-class Provenance:
-    kind: SourceKind
-    ref: str | None
+@shows(memory.Provenance, "Where a memory comes from, in one line.", leave=("verified_by",))
+class Provenance: ...
 
 
-@strawberry.type(description="One place where a memory was said. `quote` is null when it names no turn, or the words were forgotten.")
-class Source:
-    kind: str
-    source_id: str
-    said_at: datetime
-    recorded_at: datetime
-    first: bool
-    session_id: str | None
-    turn_id: str | None
-    span: list[int] | None
-    quote: str | None
+@shows(
+    Evidence,
+    "One place where a memory was said. `quote` is null when it names no turn, or the words were forgotten.",
+    leave=("mid",),
+)
+class Source: ...
 
 
-@strawberry.type(description="One step of a path, as it is stored. Derived steps have no rid.")
-class Hop:
-    type: RelationType
-    from_mid: str
-    to_mid: str
-    weight: float
-    rid: str | None
+@shows(relations.Hop, "One step of a path, as it is stored. Derived steps have no rid.")
+class Hop: ...
 
 
-@strawberry.type
-class Trigger:
-    rule: str
-    phrase: str | None
+@shows(answers.Trigger)
+class Trigger: ...
 
 
-@strawberry.type(description="One candidate of a recall: its scores, and why it was told or not.")
-class ReceiptLine:
-    mid: str
-    scores: JSON
-    told: bool
-    reason: str
+@shows(answers.ReceiptLine, "One candidate of a recall: its scores, and why it was told or not.")
+class ReceiptLine: ...
 
 
 @strawberry.type(description="Why each candidate of a recall was told or not: ids and scores only.")
@@ -124,9 +103,7 @@ class Receipt(Node):
     @classmethod
     def of(cls, found: answers.Receipt) -> Receipt:
         """The receipt as a node."""
-        names = {f.name for f in fields(answers.Receipt)} - {"lines"}
-        given: dict[str, Any] = {name: getattr(found, name) for name in names}
-        return cls(id=strawberry.ID(global_id("receipt", found.receipt_id or "")), whole=found.lines, **given)
+        return made(cls, found, id=strawberry.ID(global_id("receipt", found.receipt_id or "")), whole=found.lines)
 
 
 @strawberry.type(description="A stored relation of a memory, and the memory at its other end.")
@@ -160,36 +137,14 @@ class Relation:
         return told(self.other, self.moment)
 
 
-@strawberry.interface(description="One memory as it is told for the (asOf, knownAt) asked.")
+@shows(
+    answers.Memory,
+    "One memory as it is told for the (asOf, knownAt) asked.",
+    leave=("said_at", "is_end"),
+    make=strawberry.interface,
+)
 class Memory(Node):
     mid: str
-    kind: Kind
-    key: str
-    label: Text2
-    subject: str
-    value: str | None
-    concept: str | None
-    polarity: str
-    status: Status
-    version: int | None
-    valid_from: datetime | None
-    valid_to: datetime | None
-    recorded_at: datetime
-    closed_at: datetime | None
-    observed_at: datetime
-    expires_at: datetime | None
-    confidence: float
-    weight: float
-    evidence_count: int
-    standing: Standing
-    owner_domain: str
-    zone: str
-    source: Provenance
-    verified_by: str | None
-    supersedes: str | None
-    superseded_by: str | None
-    etag: str
-    metadata: JSON
     moment: strawberry.Private[tuple[Ms, Ms] | None]
 
     @field("Where it was said, the first first; one read for all memories of an answer.", list[Source])
@@ -235,13 +190,11 @@ CLASSES: dict[Kind, type[Memory]] = {
     Kind.PREFERENCE: PreferenceMemory,
     Kind.CONTEXT: ContextMemory,
 }
-_TOLD = [f.name for f in fields(answers.Memory) if f.name not in ("said_at", "is_end")]
 
 
 def told(found: answers.Memory, moment: tuple[Ms, Ms] | None = None) -> Memory:
     """A memory as its node. moment: the (as_of, known_at) it was read for, in milliseconds; None is now."""
-    given: dict[str, Any] = {name: getattr(found, name) for name in _TOLD}
-    return CLASSES[found.kind](id=strawberry.ID(global_id("memory", found.mid)), moment=moment, **given)
+    return made(CLASSES[found.kind], found, id=strawberry.ID(global_id("memory", found.mid)), moment=moment)
 
 
 def maybe(found: answers.Memory | None) -> Memory | None:

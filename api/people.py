@@ -10,8 +10,8 @@ from pydantic import Field
 from api.answers import Answer, Text2Out
 from api.call import NO_QUERY, Called, Door
 from api.links import link_next
-from api.types import Body, Limit
-from api.words import Sound, Told
+from api.types import Body, Cursor, Limit
+from api.words import Told
 from graphmem.memory import Kind, Status
 from graphmem.watching import REVISION_MAX
 
@@ -65,7 +65,7 @@ class SessionPageOut(Answer):
 
 class SessionQuery(Body):
     limit: Limit | None = None
-    cursor: Annotated[Sound, Field(min_length=1, max_length=2048)] | None = None
+    cursor: Cursor | None = None
 
 
 class ChangedOut(Answer):

@@ -7,36 +7,23 @@ from datetime import datetime
 
 import strawberry
 
+from api import types
 from api.answered import Hit
-from api.inputs import EnvironmentInput
-from api.nodes import First, Memory, Receipt, Text2, Trigger, all_told, as_is, field
+from api.derived import made, shows, takes
+from api.nodes import First, Memory, Receipt, Trigger, all_told, field
 from graphmem import answers
 
 
-@strawberry.type
-class ShortTurn:
-    role: str
-    text: str
-    at: datetime | None
-    turn_id: str | None
-    why: str
+@shows(answers.ShortTurn)
+class ShortTurn: ...
 
 
-@strawberry.type(description="A warning of a task: what was found, and whether to stop.")
-class Check:
-    task: str
-    finding: str
-    severity: str
-    memory_ids: list[str]
-    verified: bool
-    text: Text2
+@shows(answers.Check, "A warning of a task: what was found, and whether to stop.")
+class Check: ...
 
 
-@strawberry.type(description="How to answer this person.")
-class Instruction:
-    trait: str
-    zh: str
-    en: str
+@shows(answers.Instruction, "How to answer this person.")
+class Instruction: ...
 
 
 @strawberry.type
@@ -71,44 +58,13 @@ class Recalled:
 
     @classmethod
     def of(cls, found: answers.Recalled) -> Recalled:
-        return cls(
-            tier=found.tier,
-            trigger=as_is(found.trigger),
-            memories=[Hit.of(h) for h in found.memories],
-            turns=as_is(found.turns),
-            short_term=as_is(found.short_term),
-            checks=as_is(found.checks),
-            instructions=as_is(found.instructions),
-            prompt=found.prompt,
-            waiting=found.pending,
-            degraded=list(found.degraded),
-            receipt=Receipt.of(found.receipt),
-            receipt_id=found.receipt_id,
-            revision=found.revision,
-        )
+        memories, receipt = [Hit.of(h) for h in found.memories], Receipt.of(found.receipt)
+        return made(cls, found, memories=memories, receipt=receipt, waiting=found.pending)
 
 
-@strawberry.input
-class ShortTurnInput:
-    role: str
-    text: str
-    at: datetime | None = strawberry.UNSET
-    turn_id: str | None = strawberry.UNSET
+@takes(types.ShortTurnIn)
+class ShortTurnInput: ...
 
 
-@strawberry.input
-class RecallInput:
-    message: str
-    session_id: str | None = strawberry.UNSET
-    history: list[ShortTurnInput] | None = strawberry.UNSET
-    task: str | None = strawberry.UNSET
-    tier: str | None = strawberry.UNSET
-    mode: str | None = strawberry.UNSET
-    as_of: datetime | None = strawberry.UNSET
-    known_at: datetime | None = strawberry.UNSET
-    environment: EnvironmentInput | None = strawberry.UNSET
-    limit: int | None = strawberry.UNSET
-    token_budget: int | None = strawberry.UNSET
-    language: str | None = strawberry.UNSET
-    proof: str | None = strawberry.UNSET
-    explain: bool | None = strawberry.UNSET
+@takes(types.RecallIn)
+class RecallInput: ...

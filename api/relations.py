@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Annotated, Literal
-from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import Field, StrictFloat
@@ -11,8 +10,8 @@ from pydantic import Field, StrictFloat
 from api.answers import Answer, MemoryOut, Text2Out
 from api.call import CREDENTIAL, NO_QUERY, Called, Door, Key, Segment, state_of
 from api.links import link_next
-from api.types import Body, Limit, MomentQuery
-from api.words import Name, Sound, Told, aware
+from api.types import Body, Cursor, Limit, MomentQuery
+from api.words import Name, Sound, Told
 from graphmem.cohorts import CohortQuery
 from graphmem.errors import InvalidInputError
 from graphmem.explain import Did
@@ -23,7 +22,6 @@ from graphmem.timeline import TimelineQuery
 
 PAGE = 20
 COHORT_PAGE = 50
-Cursor = Annotated[Sound, Field(min_length=1, max_length=2048)]
 
 router = APIRouter(route_class=Door, tags=["relations"])
 tenant = APIRouter(route_class=Door, tags=["relations"])
@@ -225,13 +223,13 @@ def unrelate_memories(call: Called, rid: Segment) -> RelationOut:
 @router.get("/memories/{mid:segment}/related", name="relatedMemories")
 def related_memories(call: Called, mid: Segment, query: Annotated[RelatedQuery, Query()]) -> RelatedPageOut:
     """What is related to a memory, up to three hops away, with the path; only what is told."""
-    zone = ZoneInfo(call.zone)
+    as_of, known_at = query.moment(call.zone)
     found = call.graphmem.related(
         call.scope,
         mid,
         depth=query.depth,
-        as_of=aware(query.as_of, zone),
-        known_at=aware(query.known_at, zone),
+        as_of=as_of,
+        known_at=known_at,
         types=query.wanted(),
         limit=query.limit or PAGE,
     )
@@ -247,13 +245,9 @@ def why_memory(call: Called, mid: Segment) -> WhyOut:
 @router.get("/timeline", name="timeline")
 def timeline(call: Called, query: Annotated[TimelineIn, Query()], request: Request, response: Response) -> TimelineOut:
     """Every version of a key or of the user, newest first by event or by recorded time, with sources and what changed it."""
-    zone = ZoneInfo(call.zone)
-    page = call.graphmem.timeline(
-        call.scope,
-        TimelineQuery(
-            query.key, query.subject, query.order, aware(query.as_of, zone), aware(query.known_at, zone), query.limit or PAGE, query.cursor
-        ),
-    )
+    as_of, known_at = query.moment(call.zone)
+    asked = TimelineQuery(query.key, query.subject, query.order, as_of, known_at, query.limit or PAGE, query.cursor)
+    page = call.graphmem.timeline(call.scope, asked)
     link_next(response, request, f"{call.base}/timeline", page.next)
     return TimelineOut.model_validate(page)
 
@@ -271,8 +265,7 @@ def cohort(
 ) -> CohortOut:
     """The users of the tenant of whom something is told, now or then; needs the right `cohort`, and is recorded."""
     state = state_of(request)
-    zone = ZoneInfo(state.zone)
-    as_of, known_at = aware(query.as_of, zone), aware(query.known_at, zone)
+    as_of, known_at = query.moment(state.zone)
     asked = CohortQuery(query.key, query.concept, as_of, known_at, query.subject, query.limit or COHORT_PAGE, query.cursor)
     page = state.opener.graphmem().cohort(scope, asked)
     link_next(response, request, f"{request.scope.get('root_path', '')}/v1/cohorts", page.next)

@@ -12,7 +12,7 @@ from pydantic import Field
 from api.answers import Answer, MemoryOut, Text2Out
 from api.call import NO_QUERY, Call, Called, Door, Segment
 from api.links import link_next
-from api.types import Body, Limit
+from api.types import Body, Cursor, Limit
 from api.words import Name, Sound, Told
 from graphmem.errors import InvalidInputError
 from graphmem.memory import Kind
@@ -82,7 +82,7 @@ class ReviewDecidedOut(Answer):
 class ReviewQuery(Body):
     state: State | None = None
     limit: Limit | None = None
-    cursor: Annotated[Sound, Field(min_length=1, max_length=2048)] | None = None
+    cursor: Cursor | None = None
 
 
 class DecisionIn(Body):

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
-from datetime import datetime
 from typing import Annotated, cast
 
 import strawberry
 
+from api.derived import made, shows
 from api.nodes import Info, Memory, Resolver, field, told
 from graphmem.errors import NotFoundError
 from graphmem.watching import Changed
 
 
-@strawberry.type(description="What a write did to one memory. `revision` goes into `since` of the next subscription: nothing is missed.")
+@shows(Changed, "What a write did to one memory. `revision` goes into `since` of the next subscription: nothing is missed.")
 class MemoryChange:
     mid: str
-    verdict: str
-    supersedes: str | None
-    reason: str | None
-    route: str
-    actor: str
-    at: datetime
-    revision: int
 
     @field("The memory as it is now; null when it was forgotten.")
     def memory(self, info: Info) -> Memory | None:
@@ -33,16 +26,7 @@ class MemoryChange:
 
     @classmethod
     def of(cls, found: Changed) -> MemoryChange:
-        return cls(
-            mid=found.mid,
-            verdict=found.verdict,
-            supersedes=found.supersedes,
-            reason=found.reason,
-            route=found.route,
-            actor=found.actor,
-            at=found.at,
-            revision=found.revision,
-        )
+        return made(cls, found)
 
 
 Since = Annotated[int | None, strawberry.argument(description="A revision that was seen; without one only what is written from now on.")]

@@ -8,25 +8,19 @@ import strawberry
 from strawberry.scalars import JSON
 
 from api.cases import ReviewCase, ReviewPage
-from api.nodes import First, Info, Standing, as_is, field
+from api.derived import shows
+from api.nodes import First, Info, as_is, field
 from api.queries import PageInfo
-from graphmem import answers
+from graphmem import answers, cohorts
 from graphmem.cohorts import CohortQuery
 
 
-@strawberry.type(description="One memory that makes a user belong.")
-class Member:
-    mid: str
-    subject: str
-    value: str | None
-    standing: Standing
-    since: datetime
+@shows(cohorts.Member, "One memory that makes a user belong.", leave=("user", "place"))
+class Member: ...
 
 
-@strawberry.type
-class CohortUser:
-    user_id: str
-    members: list[Member]
+@shows(cohorts.CohortUser)
+class CohortUser: ...
 
 
 @strawberry.type

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
@@ -23,6 +24,7 @@ HISTORY_MAX = 200
 """Turns of the caller's own history in one recall."""
 
 Limit = Annotated[int, Field(ge=1, le=PAGE_MAX)]
+Cursor = Annotated[Sound, Field(min_length=1, max_length=2048)]
 
 
 class Body(BaseModel):
@@ -200,7 +202,7 @@ class ListQuery(Body):
     known_at: Moment | None = None
     order: Literal["event", "recorded"] = "event"
     limit: Limit | None = None
-    cursor: Annotated[Sound, Field(min_length=1, max_length=2048)] | None = None
+    cursor: Cursor | None = None
 
     def where(self, zone: str) -> MemoryFilter:
         local = ZoneInfo(zone)
@@ -218,6 +220,11 @@ class ListQuery(Body):
 class MomentQuery(Body):
     as_of: Moment | None = None
     known_at: Moment | None = None
+
+    def moment(self, zone: str) -> tuple[datetime | None, datetime | None]:
+        """(as_of, known_at) in UTC; what names no offset is read in the zone."""
+        local = ZoneInfo(zone)
+        return aware(self.as_of, local), aware(self.known_at, local)
 
 
 class LatestQuery(MomentQuery):

@@ -73,7 +73,7 @@ from graphmem.stores.neo4j_transfer import Neo4jTransfer
 from graphmem.stores.neo4j_watch import Neo4jWatch
 from graphmem.stores.neo4j_write import Neo4jWriter
 from graphmem.stores.qdrant_edge import EdgeIndex
-from graphmem.sweeping import Sweeping
+from graphmem.sweeping import sweeping
 from graphmem.timeline import Timelines
 from graphmem.watching import Watching
 
@@ -108,7 +108,7 @@ class Graphmem(Hearing, Asking, Ending, Deciding, Moving):
         self._changer = Changer(self.room, self.writer, self.reader, self._keeper, self._shape)
         self._shelf, self._vault = Neo4jShelf(neo4j), FileVault(home_of(settings), master)
         self._archive = Archive(self.room, self.writer, self.reader, self._shelf, self._vault, _ages(settings))
-        self._sweeping = Sweeping(self.sweep, settings.sweep_seconds)
+        self._sweeping = sweeping(self.sweep, settings.sweep_seconds)
         self._forgetting = Forgetting(self.room, self.writer, self.reader, self._forget_elsewhere)
         seeing = Seeing(index, embedders, lambda e, text: vectors_for(e, text, query=True), self._pseudonym)
         self._reviewing = Reviewing(self.room, self.writer, self.reader, Neo4jReviews(neo4j))

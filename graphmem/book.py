@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from graphmem.caches import recached, rival_cached
 from graphmem.memory import Span, Standing, Statement, Verdict
 from graphmem.ontology import Arity, Policy
-from graphmem.validity import Ledger, Ms, Observation, Pending, Row, answer, fold_value, recached, rival_cached, same_thing, told
+from graphmem.validity import Ledger, Ms, Observation, Pending, Row, answer, fold_value, same_thing, told
 
 
 @dataclass(frozen=True, slots=True)

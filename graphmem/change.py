@@ -9,17 +9,18 @@ from datetime import datetime
 from graphmem.answers import PendingItem, Remembered
 from graphmem.book import Book, Case, Judgement, Rule
 from graphmem.casework import Clock, Reads, Spoken, cases, rule_of, thing
-from graphmem.conflict import judge, place
+from graphmem.conflict import judge
 from graphmem.errors import ConflictError, InvalidInputError, NotFoundError, RefusedError
 from graphmem.forgetting import check_match, etag_of
 from graphmem.ids import many
 from graphmem.memory import MILLISECOND, Polarity, Provenance, SourceKind, Statement, Verdict, utc
 from graphmem.ontology import LIFETIME, Arity
 from graphmem.pipeline.normal import language_of
+from graphmem.placing import place
 from graphmem.ports import MemoryReader, MemoryWriter, Operation
-from graphmem.remember import VALUE_MAX, Keeper, KeyShape
+from graphmem.remember import Keeper, KeyShape, check_value
 from graphmem.review import case_for
-from graphmem.room import Room, check_characters, check_id, check_metadata, check_source, check_time, check_zone
+from graphmem.room import Room, check_id, check_metadata, check_source, check_time, check_zone
 from graphmem.scope import Scope
 from graphmem.slot import operation_id
 from graphmem.telling import Teller, metadata_of
@@ -107,11 +108,7 @@ class Changer:
         if not ask.named:
             raise InvalidInputError("name at least one thing to change")
         if ask.value is not None:
-            if not ask.value.strip():
-                raise InvalidInputError("a value is not blank", field="value", code="blank_text")
-            if len(ask.value) > VALUE_MAX:
-                raise InvalidInputError(f"a value holds at most {VALUE_MAX} characters", field="value", code="text_too_long")
-            check_characters(ask.value, "value")
+            check_value(ask.value, "a value is not blank")
         if ask.confidence is not None and not self._room.settings.store_threshold <= ask.confidence <= 1:
             least = self._room.settings.store_threshold
             raise InvalidInputError(f"confidence lies between {least} and 1: under it nothing is kept", field="confidence")

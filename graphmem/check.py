@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from graphmem.caches import recached
 from graphmem.ports import COLLECTIONS, CandidateIndex
 from graphmem.scope import Scope
 from graphmem.slot import slot_prefix
-from graphmem.validity import Ledger, Ms, Row, counts, lapses, recached
+from graphmem.validity import Ledger, Ms, Row, counts, lapses
 from graphmem.writing import Snapshot
 
 MOST = 1000

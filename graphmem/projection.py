@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from graphmem.background import Background
 from graphmem.errors import GraphmemError, UnavailableError
 from graphmem.ids import uuid7
 from graphmem.ontology import Ontology
@@ -99,8 +100,7 @@ class Projection:
     ) -> None:
         self._outbox, self._index, self._embedders, self._vectors = outbox, index, embedders, vectors
         self._naming, self._lease, self._worker = naming, lease_seconds, uuid7()
-        self._stop = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._background = Background("graphmem-projection", self._run)
 
     def step(self, batch: int = BATCH) -> int:
         """Claim and project one batch; returns how many records were claimed. UnavailableError when a store is away (leases run out)."""
@@ -144,25 +144,19 @@ class Projection:
 
     def start(self) -> None:
         """Project in a background thread until stop()."""
-        if self._thread is None:
-            self._stop.clear()
-            self._thread = threading.Thread(target=self._run, name="graphmem-projection", daemon=True)
-            self._thread.start()
+        self._background.start()
 
     def stop(self) -> None:
-        self._stop.set()
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
+        self._background.stop()
 
-    def _run(self) -> None:
-        while not self._stop.is_set():
+    def _run(self, stop: threading.Event) -> None:
+        while not stop.is_set():
             try:
                 busy = self.step() > 0
             except GraphmemError:
                 busy = False  # a store is away: leases run out and the records come again
             if not busy:
-                self._stop.wait(IDLE_S)
+                stop.wait(IDLE_S)
 
 
 def _tries(fault: GraphmemError) -> int:

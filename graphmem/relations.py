@@ -44,9 +44,6 @@ class RelationType(StrEnum):
 STORED = frozenset({RelationType.HAS_CONDITION, RelationType.AFFECTS_MEDICATION, RelationType.CONTRADICTS, RelationType.DERIVED_FROM})
 """Kept in the graph, with weight and interval."""
 
-CARRIED = frozenset({RelationType.HAS_CONDITION, RelationType.AFFECTS_MEDICATION})
-"""Go over to the new version at a supersession; CONTRADICTS ends there, DERIVED_FROM stays where it is."""
-
 
 @dataclass(frozen=True, slots=True)
 class Relation:
@@ -311,4 +308,4 @@ def _order(found: Related) -> tuple[int, float, str, tuple[str, ...]]:
     return found.depth, -found.weight, found.memory.mid, tuple(h.rid or "" for h in found.path)
 
 
-__all__ = ["CARRIED", "STORED", "Hop", "Related", "RelatedPage", "Relation", "RelationType", "best_paths", "carried", "linked", "links"]
+__all__ = ["STORED", "Hop", "Related", "RelatedPage", "Relation", "RelationType", "best_paths", "carried", "linked", "links"]

@@ -85,11 +85,7 @@ class Keeper:
 
     def _check(self, ask: Remember) -> None:
         if ask.value is not None:
-            if not ask.value.strip():
-                raise InvalidInputError("a value is not blank; null ends the slot", field="value", code="blank_text")
-            if len(ask.value) > VALUE_MAX:
-                raise InvalidInputError(f"a value holds at most {VALUE_MAX} characters", field="value", code="text_too_long")
-            check_characters(ask.value, "value")
+            check_value(ask.value, "a value is not blank; null ends the slot")
         for name, text in (("key", ask.key), ("subject", ask.subject)):
             if not text.strip() or len(text) > 256:
                 raise InvalidInputError(f"{name} is text of 1 to 256 characters", field=name)
@@ -284,6 +280,15 @@ def _expect(expected: int | None, known: Known, book: Book, decided: list[Decide
     current = known.tops.get(slot, 0) if slot is not None else 0
     if current != expected:
         raise ConflictError(f"the slot is at version {current}, not {expected}", code="version_conflict", current=f"v{current}")
+
+
+def check_value(value: str, blank: str) -> None:
+    """Refuse a value that is blank (told in the words `blank`), too long, or no text."""
+    if not value.strip():
+        raise InvalidInputError(blank, field="value", code="blank_text")
+    if len(value) > VALUE_MAX:
+        raise InvalidInputError(f"a value holds at most {VALUE_MAX} characters", field="value", code="text_too_long")
+    check_characters(value, "value")
 
 
 def _utc(at: datetime | None) -> datetime | None:

@@ -11,11 +11,12 @@ from graphmem.answers import Memory
 from graphmem.book import Book, Judgement, Rule
 from graphmem.cases import Evidence, ReviewCase, ReviewDecided, ReviewItem, ReviewPage
 from graphmem.casework import ANY, Reads, rule_of
-from graphmem.conflict import confirm, place
+from graphmem.conflict import confirm
 from graphmem.errors import InvalidInputError, NotFoundError
 from graphmem.ids import many
 from graphmem.memory import Kind, SourceKind, Statement, Verdict, from_ms
 from graphmem.pipeline.normal import language_of
+from graphmem.placing import place
 from graphmem.ports import MemoryReader, MemoryWriter, Operation
 from graphmem.reading import check_limit
 from graphmem.remember import whole

@@ -17,7 +17,7 @@ class Settings(BaseSettings):
     home: Path | None = None
     """Data home of the local server, index and keys; default: the platform's user data folder."""
     neo4j_uri: str | None = None
-    """Bolt address; None brings up a Neo4j of one's own (localdb)."""
+    """Bolt address; where none is set a Neo4j of one's own is brought up."""
     neo4j_user: str = "neo4j"
     """Login name at `neo4j_uri`."""
     neo4j_password: SecretStr = SecretStr("")
@@ -27,7 +27,7 @@ class Settings(BaseSettings):
     neo4j_pool: int = Field(default=64, ge=1, le=1000)
     """Connections to Neo4j that one process may hold."""
     qdrant_url: str | None = None
-    """Address of a Qdrant server; None uses the in-process engine under `home`."""
+    """Address of a Qdrant server; where none is set the in-process engine is used, under `home`."""
     qdrant_api_key: SecretStr | None = None
     """Key of the Qdrant server."""
     embedders: tuple[str, ...] = ("use", "e5")
@@ -41,7 +41,7 @@ class Settings(BaseSettings):
     open_keys: bool = True
     """Whether tenants may use keys outside the ontology."""
     zone: str = "UTC"
-    """Zone of a tenant that names none."""
+    """IANA time zone of whoever names none."""
     trusted_domains: frozenset[str] = frozenset({"default"})
     """Owner domains whose `verified: true` counts as the proofs of a dual key."""
     window_hours: float = Field(default=72.0, gt=0)
@@ -63,9 +63,9 @@ class Settings(BaseSettings):
     api_keys: dict[str, str] = Field(default_factory=dict)
     """API key → tenant, for deployments that set keys by environment."""
     token_secret: SecretStr | None = None
-    """HS256 secret (32 bytes or more) or None."""
+    """HS256 secret of user tokens, 32 bytes or more."""
     token_public_key: str | None = None
-    """EdDSA public key in PEM, or None."""
+    """EdDSA public key of user tokens, in PEM."""
     sweep_seconds: float = Field(default=300.0, gt=0)
     """How often a service tidies what reads already know: due plans, lapsed memories, what was forgotten 72 hours ago."""
     archive_superseded_days: float = Field(default=365.0, ge=0)

@@ -32,12 +32,12 @@ def caption(ontology: Ontology, row: Row, language: str, value: str | None) -> s
     return f"{words}{subject}{version} · {sign}{value if value is not None else '—'}"
 
 
-def weight(confidence: float, decay: timedelta | None, observed: Ms, now: Ms) -> float:
-    """Confidence, fading with the age of the last observation where the key decays; it ranks, it never deletes."""
-    if decay is None:
-        return confidence
-    age = max(0, now - observed)
-    return confidence * math.exp(-age / (decay // MILLISECOND))
+def weight(confidence: float, age: float, decay: float | None) -> float:
+    """confidence × e^(−age / decay): it ranks, it never deletes. None does not decay.
+
+    age: of the last observation, in the unit of `decay`; before the time asked it counts as 0 (design section 5).
+    """
+    return confidence if decay is None else confidence * math.exp(-max(age, 0) / decay)
 
 
 class Teller:
@@ -133,7 +133,7 @@ class Teller:
             observed_at=from_ms(observed),
             expires_at=_time(lapses(row, self.k)),
             confidence=row.confidence,
-            weight=round(weight(row.confidence, decay, observed, self.t), 6),
+            weight=round(weight(row.confidence, self.t - observed, None if decay is None else decay // MILLISECOND), 6),
             evidence_count=cast(int, more["evidence"]) if self.bounded and "evidence" in more else 1 + len(row.observations),
             standing=row.standing,
             owner_domain=str(more.get("owner_domain", "default")),

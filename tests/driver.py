@@ -20,7 +20,8 @@ from graphmem.slot import ckey_of_text, slot_prefix
 from graphmem.validity import Ledger, Pending, Row, shown
 from graphmem.writing import Changes, Known, Origin, book_of, hear, settle
 from tests.fakes import ListGraph
-from tests.oracle import DAY, HOUR, PENDING_LIFE, SKEW, WINDOW, Line, Oracle, Shape, Slot, Told, Words
+from tests.oracle import Oracle
+from tests.oracle_lines import DAY, HOUR, PENDING_LIFE, SKEW, WINDOW, Line, Shape, Slot, Told, Words
 
 SHAPES = {
     "home_city": Shape("fact", "one"),

@@ -13,7 +13,7 @@ from graphmem.app import Graphmem
 from graphmem.memory import Heard, Provenance, SourceKind, Turn, from_ms
 from graphmem.scope import Scope
 from tests.driver import BEGIN, History, random_steps, statement
-from tests.oracle import DAY, Line, Slot, Told, Words
+from tests.oracle_lines import DAY, Line, Slot, Told, Words
 
 KEYS = ("home_city", "age", "name", "allergy", "hobby", "coffee_preference", "tea_preference", "food_preference", "current_city")
 

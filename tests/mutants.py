@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-TESTS = ("tests/graphmem/test_judge.py", "tests/graphmem/test_oracle.py", "tests/graphmem/test_arrival.py")
+TESTS = tuple(f"tests/graphmem/test_{name}.py" for name in ("judge", "judge_changes", "judge_ends", "oracle", "arrival"))
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ MUTANTS = (
     Mutant("an observation counts before it was known", "validity", "for o in row.observations if o.recorded_at <= k and", "for o in row.observations if"),
     Mutant("a forgotten row is told", "validity", "if row.is_end or row.tombstoned_at is not None or not lives(row, t, k):", "if row.is_end or not lives(row, t, k):"),
     Mutant("a pending one is shown a moment too long", "validity", "or t >= row.said_at + life:", "or t > row.said_at + life:"),
-    Mutant("the current row of a slot is not read again", "validity", "until=OPEN if current or row.valid_from > now else", "until="),
+    Mutant("the current row of a slot is not read again", "caches", "until=OPEN if current or row.valid_from > now else", "until="),
     Mutant("the window ends before 72 hours", "conflict", "<= case.limits.window]", "<= case.limits.window - 360_000]"),
     Mutant("the very moment is outside the window", "conflict", "fresh = [r for r in against if 0 <=", "fresh = [r for r in against if 0 <"),
     Mutant("words of change open the window for nothing", "conflict", "and not case.same_value(held) and not s.change:", "and not case.same_value(held):"),
@@ -55,8 +55,8 @@ MUTANTS = (
     Mutant("late looks only before now", "conflict", "if any(counts(r, now) and not r.inset and a < r.valid_from <= now for r in rows):", "if any(counts(r, now) and not r.inset and a < r.valid_from < a for r in rows):"),
     Mutant("a dual key changes by a word", "conflict", 'if rule.policy == "dual" and not trust.verified:', 'if rule.policy == "dual" and trust.verified is False:'),
     Mutant("a bare denial is told", "conflict", 'return "denial" if denied and s.grounds is None and not trust.vouched else None', "return None"),
-    Mutant("a claim overrules what was said later", "conflict", "<= case.said_at and r.said_at < case.said_at]", "<= case.said_at]"),
-    Mutant("what arrives inside a claimed span stands", "conflict", "        row = replace(row, retracted_at=case.now, overruled=True)\n", "        pass\n"),
+    Mutant("a claim overrules what was said later", "placing", "<= case.said_at and r.said_at < case.said_at]", "<= case.said_at]"),
+    Mutant("what arrives inside a claimed span stands", "placing", "        row = replace(row, retracted_at=case.now, overruled=True)\n", "        pass\n"),
     Mutant("a version leaves the pending one open", "conflict", "    row = place(case, book)\n    _overtake(case, book)\n    prior", "    row = place(case, book)\n    prior"),
     Mutant("an inset is judged by", "book", "if not r.inset), t, self.now)", "), t, self.now)"),
     Mutant("an observation before the late arrival brings the value back", "book", "if o.at > max(start, said_at) and start <=", "if start <="),

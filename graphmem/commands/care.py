@@ -21,10 +21,11 @@ from graphmem.commands.frame import (
     settings,
     table,
 )
+from graphmem.commands.options import OnlyTenant
 from graphmem.errors import InvalidInputError, NotFoundError, UnavailableError
 
 if TYPE_CHECKING:
-    from graphmem.app import Migration
+    from graphmem.app import Graphmem, Migration
     from graphmem.check import Break
     from graphmem.evalfile import Suite
     from graphmem.evalreport import Report, Score
@@ -96,25 +97,25 @@ def _migration_cells(m: Migration) -> tuple[str, ...]:
 # --- the index and the invariants
 
 
+def _needs_index(g: Graphmem) -> None:
+    """UnavailableError where another process has the candidate index."""
+    if not index_free(g):
+        raise UnavailableError(INDEX_HELD, store="index", hint=END_IT)
+
+
 def reindex(tenant: TenantOption = DEFAULT_TENANT, *, out: Out) -> None:
     """Build a tenant's candidate index anew from the graph."""
     with graphmem(check_index=False) as g:
-        if not index_free(g):
-            raise UnavailableError(INDEX_HELD, store="index", hint=END_IT)
+        _needs_index(g)
         total = g.reindex(tenant, lambda done, of: say(f"{done} of {of}"))
     say(f"{total} records of tenant {tenant} are in the index")
     out.facts(tenant=tenant, records=total)
 
 
-def check(
-    tenant: Annotated[str | None, typer.Option("--tenant", help="Only this tenant (default: all).")] = None,
-    *,
-    out: Out,
-) -> None:
+def check(tenant: OnlyTenant = None, *, out: Out) -> None:
     """Prove the invariants of the graph and compare it with the index, both ways. Exit code 3 when something differs."""
     with graphmem() as g:
-        if not index_free(g):
-            raise UnavailableError(INDEX_HELD, store="index", hint=END_IT)
+        _needs_index(g)
         g.drain()
         reports = g.check(tenant, lambda users: say(f"{users} users"))
     breaks = [found for report in reports for found in report.breaks]
@@ -146,8 +147,8 @@ def eval_(
 
     suite = _suite(file)
     with graphmem() as g:
-        if (suite.turns or suite.questions) and not index_free(g):
-            raise UnavailableError(INDEX_HELD, store="index", hint=END_IT)
+        if suite.turns or suite.questions:
+            _needs_index(g)
         with StoredTarget(g) as target:
             report = evaluated(suite, target)
     if predictions is not None:

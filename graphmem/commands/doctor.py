@@ -106,7 +106,8 @@ def _own_neo4j(chosen: Settings) -> list[Finding]:
     if chosen.neo4j_uri is not None:
         return []
     try:
-        java = Finding("Java", True, str(find_java()))
+        found = find_java()
+        java = Finding("Java", True, f"{found.release} ({found.program})")
     except GraphmemError as error:
         java = Finding("Java", False, error.detail, error.hint or "pip install 'graphmem[local]'")
     runs = localdb.status(chosen.home)

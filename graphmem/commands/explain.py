@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -20,7 +20,8 @@ from graphmem.commands.frame import (
     say,
     short,
 )
-from graphmem.commands.rows import MEMORY_COLUMNS, KeyOption, MidArgument, memory_cells
+from graphmem.commands.options import HitsOption, KeyOption, MidArgument, OnlyKey, OnlySubject, OrderOption
+from graphmem.commands.rows import MEMORY_COLUMNS, degraded, memory_cells
 
 if TYPE_CHECKING:
     from graphmem.cohorts import CohortUser
@@ -75,9 +76,9 @@ def _why_rows(found: Why) -> list[tuple[str, ...]]:
 
 def timeline(
     who: Who,
-    key: Annotated[str | None, typer.Option(help="Only this key.")] = None,
-    subject: Annotated[str | None, typer.Option(help="Only about this person; a role finds all who have it.")] = None,
-    order: Annotated[Literal["event", "recorded"], typer.Option(help="Newest by when it was true, or by when it was learnt.")] = "event",
+    key: OnlyKey = None,
+    subject: OnlySubject = None,
+    order: OrderOption = "event",
     *,
     when: When,
     page: Paging,
@@ -93,8 +94,7 @@ def timeline(
     next_page(found.total, found.next)
 
 
-def _entry_cells(row: object) -> tuple[str, ...]:
-    found = cast("Entry", row)
+def _entry_cells(found: Entry) -> tuple[str, ...]:
     return (found.verdict or "", short(found.memory.recorded_at), found.touches[0].actor or "", *memory_cells(found.memory))
 
 
@@ -105,7 +105,7 @@ def related(
     types: Annotated[list[TypeWord] | None, typer.Option("--type", help="Only this type; may be given again.")] = None,
     *,
     when: When,
-    limit: Annotated[int, typer.Option(min=1, max=100)] = 20,
+    limit: HitsOption = 20,
     out: Out,
 ) -> None:
     """What is related to a memory, with the path."""
@@ -114,15 +114,13 @@ def related(
     wanted = frozenset(map(RelationType, types)) if types else None
     with graphmem() as g:
         page = g.related(who.scope, mid, depth=depth, as_of=when.as_of, known_at=when.known_at, types=wanted, limit=limit)
-    if page.degraded:
-        say(f"degraded: {', '.join(page.degraded)}")
+    degraded(page.degraded)
     if not page.told:
         say("the memory itself is not told then: nothing stored leads on from it")
     out(page, page.items, ("hops", "weight", "path", *MEMORY_COLUMNS), _related_cells)
 
 
-def _related_cells(row: object) -> tuple[str, ...]:
-    found = cast("Related", row)
+def _related_cells(found: Related) -> tuple[str, ...]:
     path = " ".join(h.type.value for h in found.path)
     return (str(found.depth), f"{found.weight:.2f}", path, *memory_cells(found.memory))
 

@@ -14,26 +14,19 @@ import typer
 from graphmem.commands.faults import Exit, tell
 from graphmem.commands.options import (
     DEFAULT_TENANT,
-    DEFAULT_USER,
-    AsOf,
-    CursorOption,
-    KnownAt,
-    LimitOption,
     Out,
     Paging,
     SessionOption,
     TenantOption,
-    UserOption,
     When,
     Who,
     spread,
 )
-from graphmem.commands.output import Output, OutputOption, downloading, emit, plain, say, short, table
+from graphmem.commands.output import Output, downloading, say, short, table
 from graphmem.commands.times import moment
 
 if TYPE_CHECKING:
     from graphmem.app import Graphmem
-    from graphmem.scope import Scope
     from graphmem.settings import Settings
 
 
@@ -72,11 +65,6 @@ def guard(act: Callable[..., None], name: str) -> Callable[..., None]:
 
 
 # --- opening
-
-
-def scope(tenant: str, user: str) -> Scope:
-    """The person who works at this terminal, for one user."""
-    return Who(tenant, user).scope
 
 
 def settings() -> Settings:
@@ -142,36 +130,25 @@ def next_page(total: int | None, cursor: str | None) -> None:
 
 __all__ = [
     "DEFAULT_TENANT",
-    "DEFAULT_USER",
-    "AsOf",
-    "CursorOption",
     "Exit",
-    "KnownAt",
-    "LimitOption",
     "Out",
     "Output",
-    "OutputOption",
     "Paging",
     "SessionOption",
     "TenantOption",
-    "UserOption",
     "When",
     "Who",
     "bring_up",
     "command",
     "downloading",
-    "emit",
     "graphmem",
     "guard",
     "home_path",
     "index_free",
     "moment",
     "next_page",
-    "plain",
     "say",
-    "scope",
     "settings",
     "short",
     "table",
-    "tell",
 ]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from graphmem.commands.frame import DEFAULT_TENANT, Out, TenantOption, Who, command, graphmem, say, short
-from graphmem.commands.rows import KeyOption, MidArgument, shown
+from graphmem.commands.options import KeyOption, MidArgument, OnlyTenant
+from graphmem.commands.rows import shown
 
 if TYPE_CHECKING:
     from graphmem.archive import Segment
@@ -41,11 +42,7 @@ def undelete(mid: MidArgument, who: Who, op: KeyOption = None, *, out: Out) -> N
     shown(memory, out)
 
 
-def sweep(
-    tenant: Annotated[str | None, typer.Option("--tenant", help="Only this tenant (default: all).")] = None,
-    *,
-    out: Out,
-) -> None:
+def sweep(tenant: OnlyTenant = None, *, out: Out) -> None:
     """Promote plans that are due, let go of what lapsed, purge what was forgotten 72 hours ago. Answers never depend on it."""
     with graphmem(project=True) as g:
         done = g.sweep(tenant, lambda count: say(f"{count} done"))
@@ -81,6 +78,5 @@ def archive_restore(
     out.facts(rows=rows)
 
 
-def _segment_cells(row: object) -> tuple[str, ...]:
-    s = cast("Segment", row)
+def _segment_cells(s: Segment) -> tuple[str, ...]:
     return (s.id, s.user, str(s.rows), str(s.slots), short(s.first), short(s.last), str(s.bytes), s.state, s.sha256)

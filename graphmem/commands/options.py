@@ -9,12 +9,13 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
 
 import typer
 
 from graphmem.commands.output import Output, OutputOption, emit, table
 from graphmem.commands.times import moment
+from graphmem.memory import Kind
 
 if TYPE_CHECKING:
     from graphmem.scope import Scope
@@ -30,7 +31,20 @@ SessionOption = Annotated[str | None, typer.Option("--session", help="The conver
 AsOf = Annotated[str | None, typer.Option("--as-of", help="The world as it was then: a date, or a time with offset (default: now).")]
 KnownAt = Annotated[str | None, typer.Option("--known-at", help="Only what was known by then (default: now).")]
 LimitOption = Annotated[int, typer.Option("--limit", min=1, max=100, help="Rows of a page.")]
+HitsOption = Annotated[int, typer.Option("--limit", min=1, max=100)]
 CursorOption = Annotated[str | None, typer.Option("--cursor", help="The page after this one.")]
+
+MidArgument = Annotated[str, typer.Argument(help="Id of the memory, as list shows it.")]
+KeyOption = Annotated[str | None, typer.Option("--key", help="Idempotency key: the same request again stores nothing twice.")]
+ProvedOption = Annotated[bool, typer.Option("--proved", help="The user has just shown you who they are.")]
+IfMatchOption = Annotated[str | None, typer.Option("--if-match", help="The etag that was seen; another one by now is refused.")]
+
+OnlyTenant = Annotated[str | None, typer.Option("--tenant", help="Only this tenant (default: all).")]
+OnlyKind = Annotated[Kind | None, typer.Option(help="Only this kind.")]
+OnlyKey = Annotated[str | None, typer.Option(help="Only this key.")]
+OnlySubject = Annotated[str | None, typer.Option(help="Only about this person; a role finds all who have it.")]
+Order = Literal["event", "recorded"]
+OrderOption = Annotated[Order, typer.Option(help="Newest by when it was true, or by when it was learnt.")]
 
 
 @dataclass(frozen=True, slots=True)

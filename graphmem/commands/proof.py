@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphmem.commands.frame import Out, Who, command, graphmem, say, short
-from graphmem.commands.rows import MidArgument, ProvedOption, what
+from graphmem.commands.options import MidArgument, ProvedOption
+from graphmem.commands.rows import named
 from graphmem.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -74,8 +75,7 @@ def enrol_device(
 
 def _shown(proof: Proof, out: Out) -> None:
     missing = ", ".join(proof.missing)
-    applied = what(proof.applied) if proof.applied is not None else ""
-    row = (proof.state, missing, short(proof.expires_at), applied, proof.change, proof.case_id)
+    row = (proof.state, missing, short(proof.expires_at), named(proof.applied)[0], proof.change, proof.case_id)
     out(proof, [proof], ("state", "missing", "until", "applied", "change", "case"), lambda _: row)
     if missing:
         say(f"still needed: {missing}")

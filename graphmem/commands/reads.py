@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from graphmem.commands.frame import Out, Paging, SessionOption, When, Who, command, graphmem, next_page, say
-from graphmem.commands.rows import MEMORY_COLUMNS, MidArgument, ProvedOption, both, memory_cells, what
-from graphmem.memory import Kind, Status
+from graphmem.commands.options import HitsOption, MidArgument, OnlyKey, OnlyKind, OnlySubject, OrderOption, ProvedOption
+from graphmem.commands.rows import MEMORY_COLUMNS, both, degraded, listed, memory_cells, shown, what
+from graphmem.memory import Status
 
 if TYPE_CHECKING:
     from graphmem.answers import Recalled, ReceiptLine
@@ -33,7 +34,7 @@ def recall(
     proved: ProvedOption = False,
     *,
     when: When,
-    limit: Annotated[int, typer.Option(min=1, max=100)] = 10,
+    limit: HitsOption = 10,
     explain: Annotated[bool, typer.Option("--explain", help="Show every candidate and why it was told or not, on stderr.")] = False,
     out: Out,
 ) -> None:
@@ -54,7 +55,7 @@ def recall(
     with graphmem() as g:
         told = g.recall(who.proved(proved), ask)
     say(f"{told.tier} · {told.trigger.rule}{f' · {told.trigger.phrase}' if told.trigger.phrase else ''}")
-    _degraded(told.degraded)
+    degraded(told.degraded)
     if explain:
         for line in told.receipt.lines:
             say(f"{'told    ' if line.told else 'withheld'} {line.mid} {line.reason} {dict(line.scores)}")
@@ -74,25 +75,25 @@ def _recalled(told: Recalled, out: Out) -> None:
 def search(
     words: Annotated[str, typer.Argument(help="What to look for.")],
     who: Who,
-    kind: Annotated[Kind | None, typer.Option(help="Only this kind.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=100)] = 10,
+    kind: OnlyKind = None,
+    limit: HitsOption = 10,
     *,
     out: Out,
 ) -> None:
     """Rank what is remembered by words and meaning."""
     with graphmem() as g:
         found = g.search(who.scope, words, limit=limit, kind=kind)
-    _degraded(found.degraded)
+    degraded(found.degraded)
     out(found, found.items, ("score", *MEMORY_COLUMNS), lambda hit: (f"{hit.score:.2f}", *memory_cells(hit.memory)))
 
 
 def list_(
     who: Who,
-    kind: Annotated[Kind | None, typer.Option(help="Only this kind.")] = None,
-    key: Annotated[str | None, typer.Option(help="Only this key.")] = None,
-    subject: Annotated[str | None, typer.Option(help="Only about this person; a role finds all who have it.")] = None,
+    kind: OnlyKind = None,
+    key: OnlyKey = None,
+    subject: OnlySubject = None,
     status: Annotated[Status | None, typer.Option(help="Of this status (default: what is told).")] = None,
-    order: Annotated[Literal["event", "recorded"], typer.Option(help="Newest by when it was true, or by when it was learnt.")] = "event",
+    order: OrderOption = "event",
     *,
     when: When,
     page: Paging,
@@ -104,7 +105,7 @@ def list_(
     where = MemoryFilter(kind, key, subject, status, when.as_of, when.known_at, order)
     with graphmem() as g:
         found = g.memories(who.scope, where, limit=page.limit, cursor=page.cursor)
-    out(found, (*found.items, *found.pending), MEMORY_COLUMNS, memory_cells)
+    listed(found, out)
     next_page(found.total, found.next)
 
 
@@ -112,7 +113,7 @@ def get(mid: MidArgument, who: Who, when: When, out: Out) -> None:
     """One memory, now or at a moment."""
     with graphmem() as g:
         memory = g.memory(who.scope, mid, as_of=when.as_of, known_at=when.known_at)
-    out(memory, [memory], MEMORY_COLUMNS, memory_cells)
+    shown(memory, out)
 
 
 def latest(
@@ -126,7 +127,7 @@ def latest(
     """The latest valid answer of a key: one, or all where many may hold at once."""
     with graphmem() as g:
         found = g.latest(who.scope, key, subject=subject, as_of=when.as_of, known_at=when.known_at)
-    out(found, (*found.items, *found.pending), MEMORY_COLUMNS, memory_cells)
+    listed(found, out)
 
 
 def history(mid: MidArgument, who: Who, out: Out) -> None:
@@ -148,8 +149,3 @@ def receipt(receipt_id: Annotated[str, typer.Argument(help="Id of the receipt, a
 def _line_cells(line: ReceiptLine) -> tuple[str, ...]:
     scores = ", ".join(f"{name} {score:.2f}" for name, score in line.scores.items())
     return ("told" if line.told else "withheld", line.reason, scores, line.mid)
-
-
-def _degraded(named: tuple[str, ...]) -> None:
-    if named:
-        say(f"degraded: {', '.join(named)}")

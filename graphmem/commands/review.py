@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from graphmem.commands.frame import DEFAULT_TENANT, Out, Paging, TenantOption, command, graphmem, next_page, say, short
-from graphmem.commands.rows import both, what
+from graphmem.commands.rows import both, named, what
 
 if TYPE_CHECKING:
     from graphmem.cases import ReviewCase, ReviewItem
@@ -91,7 +91,7 @@ def decide(
     """Decide a case; the same decision again changes nothing."""
     with graphmem(project=True) as g:
         done = g.decide_review(_scope(tenant, reviewer), case_id, decision, note)
-    row = (done.item.state, what(done.memory) if done.memory is not None else "", done.memory.mid if done.memory is not None else "")
+    row = (done.item.state, *named(done.memory))
     out(done, [done], ("state", "recorded", "mid"), lambda _: row)
 
 
@@ -102,6 +102,5 @@ def _scope(tenant: str, reviewer: str) -> Scope:
     return Scope(tenant, reviewer, principal=reviewer, rights=frozenset({"review"}))
 
 
-def _item_cells(row: object) -> tuple[str, ...]:
-    i = cast("ReviewItem", row)
+def _item_cells(i: ReviewItem) -> tuple[str, ...]:
     return (i.reason, i.key, i.subject, i.user_id, i.state, short(i.opened_at), short(i.due_at), i.proposed_by, i.case_id)

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import typer
-
-from graphmem.commands.frame import Out, short
+from graphmem.commands.frame import Out, say, short
 
 if TYPE_CHECKING:
-    from graphmem.answers import Memory
+    from graphmem.answers import Latest, Memory, Page
     from graphmem.memory import Text2
 
 MEMORY_COLUMNS = ("key", "value", "of", "status", "v", "from", "to", "standing", "mid")
 BECAME = ("became", "what", "why", "mid")
 """Columns of what became of a statement."""
-
-MidArgument = Annotated[str, typer.Argument(help="Id of the memory, as list shows it.")]
-KeyOption = Annotated[str | None, typer.Option("--key", help="Idempotency key: the same request again stores nothing twice.")]
-ProvedOption = Annotated[bool, typer.Option("--proved", help="The user has just shown you who they are.")]
 
 
 def what(memory: Memory) -> str:
@@ -36,6 +31,22 @@ def memory_cells(m: Memory) -> tuple[str, ...]:
 def shown(memory: Memory, out: Out) -> None:
     """One memory as the whole answer."""
     out(memory, [memory], MEMORY_COLUMNS, memory_cells)
+
+
+def listed(found: Page | Latest, out: Out) -> None:
+    """What is told, then what waits."""
+    out(found, (*found.items, *found.pending), MEMORY_COLUMNS, memory_cells)
+
+
+def named(memory: Memory | None) -> tuple[str, str]:
+    """The line and the mid of a memory, both empty where there is none."""
+    return ("", "") if memory is None else (what(memory), memory.mid)
+
+
+def degraded(parts: Sequence[str]) -> None:
+    """Says what did not answer, if anything."""
+    if parts:
+        say(f"degraded: {', '.join(parts)}")
 
 
 def became(word: str, said: str, why: str, mid: str = "") -> dict[str, str]:

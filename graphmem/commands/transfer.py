@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from graphmem.commands.frame import DEFAULT_TENANT, Exit, Output, OutputOption, TenantOption, command, emit, graphmem, say
+from graphmem.commands.frame import DEFAULT_TENANT, Exit, Out, TenantOption, command, graphmem, say
 from graphmem.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -42,7 +42,8 @@ def import_(
     encoding: Annotated[str | None, typer.Option(help="Where the file has no mark and is not UTF-8: gb18030, utf-16 …")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check every row; write nothing but the rejects.")] = False,
     rejects: Annotated[Path | None, typer.Option(help="Write rows that are not imported there, with line, column and reason.")] = None,
-    output: OutputOption = Output.TABLE,
+    *,
+    out: Out,
 ) -> None:
     """Import statements of many users. Killed or failed, the same command goes on where it was: no row is stored twice.
 
@@ -54,7 +55,7 @@ def import_(
     with graphmem(project=not dry_run) as g:
         done = g.import_file(tenant, ask, teller())
     rows = _counts(done)
-    emit(output, done, rows, ("what", "rows"), lambda row: (str(row["what"]), str(row["rows"])))
+    out(done, rows, ("what", "rows"), lambda row: (str(row["what"]), str(row["rows"])))
     if done.metadata_columns:
         say(f"kept as metadata: {', '.join(done.metadata_columns)}")
     say(f"{done.rows} rows of {done.users} users in {done.seconds:.1f} s{', nothing written (dry run)' if dry_run else ''}")
@@ -73,7 +74,8 @@ def adopt(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done; write nothing.")] = False,
     reject: Annotated[bool, typer.Option("--reject", help="Remove what cannot be adopted; keep it in the file of --rejects.")] = False,
     rejects: Annotated[Path | None, typer.Option(help="Where rejected ones are kept, as rows that `graphmem import` reads.")] = None,
-    output: OutputOption = Output.TABLE,
+    *,
+    out: Out,
 ) -> None:
     """Make memories of what was written into the graph past the service, by the judge's rules: id, slot, version and times are filled in.
 
@@ -87,7 +89,7 @@ def adopt(
     with graphmem(project=not dry_run) as g:
         done = g.adopt(tenant, ask, teller())
     columns = ("element", "user", "key", "value", "reason", "settle with")
-    emit(output, done, done.questions, columns, lambda q: (q.ref, q.user or "", q.key, q.value[:60], q.reason, q.option))
+    out(done, done.questions, columns, lambda q: (q.ref, q.user or "", q.key, q.value[:60], q.reason, q.option))
     told = ", ".join(f"{count} {verdict}" for verdict, count in done.verdicts.items())
     say(
         f"{done.found} found"

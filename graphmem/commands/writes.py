@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from graphmem.commands.frame import Out, SessionOption, Who, command, graphmem, moment, say
-from graphmem.commands.rows import BECAME, KeyOption, MidArgument, became, both, cells, shown, what
+from graphmem.commands.options import IfMatchOption, KeyOption, MidArgument
+from graphmem.commands.rows import BECAME, became, both, cells, named, shown, what
 from graphmem.errors import InvalidInputError
 from graphmem.memory import Kind, Provenance, SourceKind
 
@@ -132,7 +133,8 @@ def _remembered(done: Remembered, out: Out) -> None:
     verdict = done.verdict.value if done.verdict is not None else "asked back"
     asked = done.pending.question if done.pending else done.follow_up.question if done.follow_up else None
     why = " ".join(words for words in (done.reason, both(asked) if asked else None) if words)
-    row = became(verdict, what(done.memory) if done.memory else "", why, done.memory.mid if done.memory else "")
+    said, mid = named(done.memory)
+    row = became(verdict, said, why, mid)
     out(done, [row], BECAME, cells)
 
 
@@ -166,7 +168,7 @@ def change(
     metadata: Annotated[list[str] | None, typer.Option("--metadata", help="NAME=TEXT to set, NAME= to remove; may be given again.")] = None,
     source: SourceOption = SourceKind.USER_STATED,
     ref: RefOption = None,
-    if_match: Annotated[str | None, typer.Option("--if-match", help="The etag that was seen; another one by now is refused.")] = None,
+    if_match: IfMatchOption = None,
     out: Out,
 ) -> None:
     """A new version of a memory; what is not named stays as it is."""
@@ -198,7 +200,7 @@ def forget(
     who: Who,
     everything: Annotated[bool, typer.Option("--all", help="Every memory of the user, archived ones too.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before --all.")] = False,
-    if_match: Annotated[str | None, typer.Option("--if-match", help="The etag that was seen; another one by now is refused.")] = None,
+    if_match: IfMatchOption = None,
     op: KeyOption = None,
     out: Out,
 ) -> None:

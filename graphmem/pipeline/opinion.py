@@ -1,13 +1,15 @@
 """A second opinion on a clause: which key and polarity it states, or none, by a linear head over a sentence encoding. Pure.
 
 The rules propose; this decides where they are silent or doubtful. The head is a softmax over the 512 numbers of the multilingual sentence
-encoder that recall uses anyway, and marks that the packs give (types of names, tags of small words, who is meant): about 140 readings.
-`make train` fits it on the develop half of the corpus (learn.py); nothing is learned at run time.
+encoder that recall uses anyway, and marks: what the packs say of a clause (types of names, tags of small words, who is meant) and its
+wording, one to three words in a row and two words near each other, each name of the lexicon as its type (<drug> brings me out in hives).
+About 140 readings. `make train` fits it on the develop half of the corpus (learn.py); nothing is learned at run time.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -20,13 +22,13 @@ from graphmem.pipeline.prefix import Before
 from graphmem.pipeline.recognise import Mention
 
 if TYPE_CHECKING:
-    from numpy import float64
+    from numpy import float32
     from numpy.typing import NDArray
 
 Encode = Callable[[str], Sequence[float]]
 """A text as the numbers of the sentence encoder."""
 
-WEIGHTS, NAMES = PACKS / "train" / "opinion.npy", PACKS / "train" / "opinion.json"
+WEIGHTS, NAMES = PACKS / "train" / "opinion.npz", PACKS / "train" / "opinion.json"
 NONE = "none"
 """The reading of a clause that states nothing."""
 
@@ -34,22 +36,50 @@ SIZE = 512
 """Numbers of the encoder."""
 LENGTH = 5.0
 """Length of an encoding beside marks of 0 and 1. Own choice, by held-out families."""
-FINE = 256
-"""Weights are kept in whole parts of this."""
+FINE = 32
+"""Weights are kept in whole parts of this, at most 127 of them."""
+ROW, NEAR = 3, 4
+"""Words in a row that make a mark, and how far apart two words may stand. Own choice, on lines of authors not learned from."""
+WORDS_MAX = 60
+"""Words of a clause that make marks: clauses are seldom longer, and an opinion's time stays bounded."""
+
+_WORD = re.compile(r"[\u3400-\u9fff]|[a-z']+|[0-9]+|[^\sa-z0-9\u3400-\u9fff]")
 
 CLAUSES_MAX = 48
 """Clauses of one turn that are given an opinion, from its beginning: the time a turn takes stays bounded (one costs 1 to 2 ms)."""
 
 
-def marks(text: str, mentions: Iterable[Mention], whole: Before) -> list[str]:
-    """What the packs know of a clause: types of its names, tags of its small words, who is meant, digits, language."""
+def marks(text: str, mentions: Sequence[Mention], whole: Before) -> list[str]:
+    """What the packs know of a clause: types of its names, tags of its small words, who is meant, digits, language; and its wording."""
     found = {f"T {c.type}" for m in mentions for c in m.concepts}
     found |= {f"G {t}" for t in (*whole.tags, *whole.head)}
     found |= {f"P {p.subject if p.subject in ('self', 'you') else 'other'}" for p in whole.people} or {"P nobody"}
     if any(c.isdigit() for c in text):
         found.add("N")
     found.add("L zh" if any(map(is_han, text)) else "L en")
-    return sorted(found)
+    return sorted(found | wording(text, mentions))
+
+
+def wording(text: str, mentions: Iterable[Mention]) -> set[str]:
+    """Words in a row, and pairs of words near each other, of a clause whose names are written as their types."""
+    words = _typed(text, mentions)
+    found = {" ".join(words[i : i + n]) for n in range(1, ROW + 1) for i in range(len(words) - n + 1)}
+    full = [w for w in words if w not in ",."]
+    return found | {f"{a} .. {b}" for i, a in enumerate(full) for b in full[i + 2 : i + NEAR + 1]}
+
+
+def _typed(text: str, mentions: Iterable[Mention]) -> list[str]:
+    """The words of a clause between its two ends; the longest names as their first two types."""
+    taken: list[Mention] = []
+    for m in sorted(mentions, key=lambda m: (m.start - m.end, m.start)):
+        if all(m.end <= t.start or t.end <= m.start for t in taken):
+            taken.append(m)
+    words, at = ["^"], 0
+    for m in sorted(taken, key=lambda m: m.start):
+        types = sorted({c.type for c in m.concepts})
+        words += [*_WORD.findall(text[at : m.start].lower()), f"<{'|'.join(types[:2])}>"]
+        at = m.end
+    return [*[*words, *_WORD.findall(text[at:].lower())][:WORDS_MAX], "$"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +106,13 @@ class Head:
 
     readings: tuple[str, ...]
     marks: Mapping[str, int]
-    weights: NDArray[float64] = field(repr=False)
+    weights: NDArray[float32] = field(repr=False)
 
     def opinion(self, vector: Sequence[float], found: Iterable[str]) -> Opinion:
         """What a clause states, by its encoding and its marks."""
         import numpy as np  # not at the top: `graphmem --help` shall not load it
 
-        encoding = np.asarray(vector, dtype=np.float64)
+        encoding = np.asarray(vector, dtype=np.float32)
         length = float(np.linalg.norm(encoding)) or 1.0
         rows = [SIZE + self.marks[m] for m in found if m in self.marks]
         scaled = (encoding * (LENGTH / length))[:, None]  # no matrix product: its threads cost more than these 80,000 numbers
@@ -97,4 +127,4 @@ def head(weights: Path = WEIGHTS, names: Path = NAMES) -> Head:
     import numpy as np
 
     read = json.loads(names.read_text(encoding="utf-8"))
-    return Head(tuple(read["readings"]), {m: i for i, m in enumerate(read["marks"])}, np.load(weights).astype(np.float64) / FINE)
+    return Head(tuple(read["readings"]), {m: i for i, m in enumerate(read["marks"])}, np.load(weights)["weights"].astype(np.float32) / FINE)

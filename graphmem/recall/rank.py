@@ -10,11 +10,11 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Protocol
 
 from graphmem.answers import Hit, Memory
 from graphmem.memory import Kind
 from graphmem.slot import ckey_of_text
+from graphmem.telling import weight
 
 DECAYING = frozenset({Kind.PREFERENCE, Kind.CONTEXT})
 SELF = "self"
@@ -28,25 +28,9 @@ _DAY = timedelta(days=1)
 _PIECES = re.compile(r"[a-z0-9]+|[^\sa-z0-9]", re.IGNORECASE)
 
 
-class Weighed(Protocol):
-    """What a weight is made of."""
-
-    @property
-    def kind(self) -> Kind: ...
-
-    @property
-    def confidence(self) -> float: ...
-
-    @property
-    def observed_at(self) -> datetime: ...
-
-
-def weight(memory: Weighed, now: datetime, decay_days: float) -> float:
-    """Confidence; of preferences and contexts × e^(−age / decay_days), the age from observed_at and never negative (design section 5)."""
-    if memory.kind not in DECAYING:
-        return memory.confidence
-    age = max((now - memory.observed_at) / _DAY, 0.0)
-    return memory.confidence * math.exp(-age / decay_days)
+def weighed(memory: Memory, now: datetime, decay_days: float) -> float:
+    """The weight of a memory at a recall: preferences and contexts fade with the age of their last observation."""
+    return weight(memory.confidence, (now - memory.observed_at) / _DAY, decay_days if memory.kind in DECAYING else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +90,14 @@ def rank(
         held = best.get(hit.memory.mid)
         if held is None or hit.score > held.score:
             best[hit.memory.mid] = hit
-    weights = {mid: weight(hit.memory, now, decay_days) for mid, hit in best.items()}
+    weights = {mid: weighed(hit.memory, now, decay_days) for mid, hit in best.items()}
     lines = [_scored(hit, weights[mid], _asked(hit.memory, keys, ckeys, subjects), threshold) for mid, hit in best.items()]
     return Ranked(tuple(sorted(lines, key=_order)))
 
 
-def _scored(hit: Hit, weighed: float, slot: bool, threshold: float) -> Scored:
+def _scored(hit: Hit, weighs: float, slot: bool, threshold: float) -> Scored:
     told = slot or hit.score >= threshold
-    return Scored(hit.memory, hit.score, weighed, slot, told, "slot_match" if slot else "told" if told else "below_threshold")
+    return Scored(hit.memory, hit.score, weighs, slot, told, "slot_match" if slot else "told" if told else "below_threshold")
 
 
 def _order(line: Scored) -> tuple[bool, bool, float, float, str]:

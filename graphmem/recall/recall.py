@@ -39,7 +39,6 @@ CANDIDATES = 100
 HYDRATED = 50
 """Candidates joined back through the graph."""
 
-DATE_BONUS_LIMIT = 100
 MEMORIES: tuple[Collection, ...] = ("fact", "preference", "context")
 
 Vectors = Callable[[Sequence[Embedder], str], Mapping[str, Sequence[float]]]

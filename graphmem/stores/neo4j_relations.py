@@ -11,7 +11,6 @@ from typing import cast
 from neo4j import ManagedTransaction, Record
 
 from graphmem.cohorts import CohortAsk, Holder, Member, Then
-from graphmem.errors import ConflictError, RefusedError
 from graphmem.ids import uuid7
 from graphmem.memory import Kind, from_ms
 from graphmem.memory import Standing as Vouched
@@ -20,6 +19,7 @@ from graphmem.relations import PATHS, DecideRelation, End, Hop, Path, Relating, 
 from graphmem.scope import Scope, TenantScope
 from graphmem.slot import part
 from graphmem.stores.neo4j_base import Neo4j
+from graphmem.stores.neo4j_operation import admit, recorded
 from graphmem.stores.neo4j_read import NOTHING
 from graphmem.stores.neo4j_rows import row_of
 from graphmem.validity import Ms
@@ -42,11 +42,8 @@ class Neo4jRelations:
 
         def work(tx: ManagedTransaction) -> Relation:
             standing = _standing(self._neo4j.run(tx, "relation_lock", _locked(scope, operation, ask)), ask)
-            if standing.erased:
-                raise RefusedError("this user was erased; nothing is remembered any more", code="erased")
+            admit(operation, standing)
             if standing.done is not None:
-                if standing.done.request_hash != operation.request_hash:
-                    raise ConflictError("the idempotency key was used for another request", code="idempotency_key_reused")
                 return _replayed(standing.done)
             change = decide(standing)
             applied = self._neo4j.run(tx, "relation_apply", _applied(scope, operation, standing, change))
@@ -163,12 +160,7 @@ def _applied(scope: Scope, operation: Operation, standing: Standing, change: Rel
         }
     }  # fmt: skip
     return {
-        "tenant_id": scope.tenant,
-        "user_id": scope.user,
-        "op": operation.op,
-        "request_hash": operation.request_hash,
-        "route": operation.route,
-        "actor": operation.actor,
+        **recorded(scope, operation),
         "outcome": json.dumps(outcome),
         "now": now,
         "closed": [] if closed is None else [{"from_mid": closed.from_mid, "rid": closed.rid, "valid_to": closed.valid_to}],

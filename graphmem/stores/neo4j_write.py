@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from neo4j import ManagedTransaction, Record
 
 from graphmem.casework import Reads
-from graphmem.errors import ConflictError, RefusedError
+from graphmem.errors import ConflictError
 from graphmem.memory import Kind
 from graphmem.ports import Operation
 from graphmem.relations import RELATED, Linking, carried, linked, links
@@ -16,6 +16,7 @@ from graphmem.slot import slot_prefix
 from graphmem.stores.neo4j_archive import move, put_back
 from graphmem.stores.neo4j_base import WRITE_TIMEOUT_S, Neo4j, UniqueFault
 from graphmem.stores.neo4j_lifecycle import purge
+from graphmem.stores.neo4j_operation import admit, recorded
 from graphmem.stores.neo4j_rows import case_of, decision_of, new_pending, new_row, patch_of, pending_of, row_of
 from graphmem.stores.neo4j_strays import adopted
 from graphmem.stores.neo4j_times import instant
@@ -37,11 +38,8 @@ class Neo4jWriter:
 
         def work(tx: ManagedTransaction) -> Written:
             known = _known(self._neo4j.run(tx, "lock_and_read", _reads(scope, operation, reads)))
-            if known.erased:
-                raise RefusedError("this user was erased; nothing is remembered any more", code="erased")
+            admit(operation, known)
             if known.done is not None:
-                if known.done.request_hash != operation.request_hash:
-                    raise ConflictError("the idempotency key was used for another request", code="idempotency_key_reused")
                 return Written(known, None, known.done.rev)
             changes = decide(known)
             blanked = self._leaving(tx, scope, known, changes)
@@ -193,12 +191,7 @@ def _taking(patch: object) -> bool:
 
 def _change(scope: Scope, operation: Operation, known: Known, changes: Changes) -> dict[str, object]:
     return {
-        "tenant_id": scope.tenant,
-        "user_id": scope.user,
-        "op": operation.op,
-        "request_hash": operation.request_hash,
-        "route": operation.route,
-        "actor": operation.actor,
+        **recorded(scope, operation),
         "at": instant(known.now),
         "outcome": changes.outcome,
         "mids": [m for m, _ in changes.verdicts],

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from pydantic import SecretStr
 from starlette.testclient import TestClient
 
-from api.auth import Credential, Keyring, key_id, new_key, vouches
+from api.auth import Credential, Keyring, key_id, vouches
 from graphmem.errors import ConfigurationError, InvalidInputError, RefusedError, UnauthorizedError
 from graphmem.settings import Settings
 from tests.api.conftest import SECRET
@@ -153,12 +153,6 @@ def test_a_proof_is_fresh_for_five_minutes() -> None:
 def test_bad_keys_refuse_the_start(settings: Settings) -> None:
     with pytest.raises(ConfigurationError):
         Keyring(settings)
-
-
-def test_made_keys_are_long_and_never_the_same() -> None:
-    made = {new_key() for _ in range(50)}
-    assert len(made) == 50
-    assert all(len(key) >= 43 for key in made)
 
 
 def test_only_a_service_key_may_let_staff_or_the_user_vouch(nobody: TestClient, stub: StubGraphmem) -> None:

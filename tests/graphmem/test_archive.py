@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from graphmem.ages import Ages, movable
 from graphmem.archive import Record
+from graphmem.caches import recached
 from graphmem.errors import ConfigurationError
 from graphmem.memory import Kind, Polarity
 from graphmem.purge import UNDELETE_MS, purge_of
 from graphmem.scope import Scope
 from graphmem.stores.archive_files import FileVault
-from graphmem.validity import Ledger, Ms, Row, recached
+from graphmem.validity import Ledger, Ms, Row
 
 DAY: Ms = 86_400_000
 NOW: Ms = 2_000 * DAY

@@ -20,14 +20,13 @@ import pytest
 import typer.main
 
 from graphmem.answers import Found, Injected, Latest
-from graphmem.app import Graphmem, open_graphmem
+from graphmem.app import open_graphmem
 from graphmem.cli import app
 from graphmem.commands.completion import nodes
 from graphmem.commands.frame import Exit
 from graphmem.commands.server import _own_key
 from graphmem.settings import Settings
-from tests.conftest import Neo4jServer, new_tenant, settings_for
-from tests.terminal import Terminal, environment
+from tests.terminal import Terminal
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
@@ -51,23 +50,6 @@ def finds_nothing(*_: object, **__: object) -> Found:
 
 def forgets_nothing(*_: object, **__: object) -> None:
     return None
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cli-home")
-
-
-@pytest.fixture(scope="module")
-def chosen(graphmem: Graphmem, neo4j_server: Neo4jServer, home: Path) -> Settings:
-    """Of a home of its own; the session's façade has put the schema into the graph."""
-    return settings_for(neo4j_server, home)
-
-
-@pytest.fixture
-def terminal(neo4j_server: Neo4jServer, home: Path, chosen: Settings) -> Terminal:
-    """A tenant of its own; the schema is in the graph."""
-    return Terminal(environment(neo4j_server, home), new_tenant())
 
 
 @pytest.fixture
@@ -289,12 +271,13 @@ def test_a_service_beyond_loopback_makes_no_key_of_its_own(terminal: Terminal) -
     assert "GRAPHMEM_API_KEYS" in told.talk
 
 
-def test_the_services_own_key_is_private_and_stays_the_same(tmp_path: Path) -> None:
+def test_the_services_own_key_is_long_private_and_stays_the_same(tmp_path: Path) -> None:
     path = tmp_path / "home" / "api-key"
     key, new = _own_key(path)
-    assert new
+    assert new and len(key) >= 43
     assert path.stat().st_mode & 0o777 == 0o600
     assert _own_key(path) == (key, False)
+    assert _own_key(tmp_path / "another")[0] != key
 
 
 def test_a_loopback_service_prints_its_key_once_and_answers(terminal: Terminal, tmp_path: Path) -> None:

@@ -13,28 +13,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pyotp import TOTP
 from typer.testing import CliRunner
 
-from graphmem.app import Graphmem
 from graphmem.cli import app
 from graphmem.commands.frame import Exit
-from graphmem.settings import Settings
-from tests.conftest import Neo4jServer, new_tenant, settings_for
-from tests.terminal import Answer, Terminal, environment
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cli-whole-home")
-
-
-@pytest.fixture(scope="module")
-def chosen(graphmem: Graphmem, neo4j_server: Neo4jServer, home: Path) -> Settings:
-    """Of a home of its own; the session's façade has put the schema into the graph."""
-    return settings_for(neo4j_server, home)
-
-
-@pytest.fixture
-def terminal(neo4j_server: Neo4jServer, home: Path, chosen: Settings) -> Terminal:
-    return Terminal(environment(neo4j_server, home), new_tenant())
+from tests.terminal import Answer, Terminal
 
 
 def whole(told: Answer) -> dict[str, Any]:

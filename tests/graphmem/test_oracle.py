@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings, strategies
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
 
 from tests.driver import SHAPES, History, Pure, Step, random_words, run_pure
-from tests.oracle import DAY, HOUR, PENDING_LIFE, WINDOW, Words
+from tests.oracle_lines import DAY, HOUR, PENDING_LIFE, WINDOW, Words
 
 HISTORIES = 120
 GROUPS = {

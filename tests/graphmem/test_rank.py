@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pytest
 
-from graphmem.recall.rank import Ranked, about, rank, tokens_of, weight, within
+from graphmem.recall.rank import Ranked, about, rank, tokens_of, weighed, within
 from tests.graphmem.recall_samples import NOW, hit, memory
 
 
@@ -19,17 +19,17 @@ def _mids(ranked: Ranked) -> list[str]:
 
 def test_a_fact_weighs_its_confidence_however_old() -> None:
     old = replace(memory("a", "home_city", "Leeds", age=4000), confidence=0.9)
-    assert weight(old, NOW, 30) == 0.9
+    assert weighed(old, NOW, 30) == 0.9
 
 
 @pytest.mark.parametrize("key", ["coffee_preference", "current_city"])
 def test_preferences_and_contexts_fade_with_the_age_of_their_last_observation(key: str) -> None:
-    assert weight(memory("a", key, "x", age=30), NOW, 30) == pytest.approx(math.exp(-1))
-    assert weight(memory("a", key, "x", age=0), NOW, 30) == 1.0
+    assert weighed(memory("a", key, "x", age=30), NOW, 30) == pytest.approx(math.exp(-1))
+    assert weighed(memory("a", key, "x", age=0), NOW, 30) == 1.0
 
 
 def test_an_observation_after_the_time_asked_does_not_weigh_more_than_its_confidence() -> None:
-    assert weight(memory("a", "coffee_preference", "x", age=-5), NOW, 30) == 1.0
+    assert weighed(memory("a", "coffee_preference", "x", age=-5), NOW, 30) == 1.0
 
 
 def test_an_exact_slot_comes_first_and_is_never_cut_by_the_threshold() -> None:

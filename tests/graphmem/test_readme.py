@@ -16,7 +16,7 @@ from api.main import create_app
 from graphmem.app import Graphmem, open_graphmem
 from graphmem.settings import Settings
 from scripts.reference import PAGES, commands
-from tests.conftest import Neo4jServer, new_tenant, settings_for
+from tests.conftest import Neo4jServer, new_tenant
 from tests.terminal import Terminal, environment
 
 ROOT = Path(__file__).parents[2]
@@ -28,9 +28,11 @@ PAIRS = (
     ("docs/how-to/bulk-import.md", "docs/how-to/bulk-import.zh-CN.md"),
     ("docs/how-to/graphql.md", "docs/how-to/graphql.zh-CN.md"),
     ("docs/how-to/rest.md", "docs/how-to/rest.zh-CN.md"),
+    ("docs/how-to/packs.md", "docs/how-to/packs.zh-CN.md"),
     ("docs/tutorial/first-memory.md", "docs/tutorial/first-memory.zh-CN.md"),
     ("docs/explanation/doors.md", "docs/explanation/doors.zh-CN.md"),
     ("docs/explanation/lifetimes.md", "docs/explanation/lifetimes.zh-CN.md"),
+    ("docs/explanation/hearing.md", "docs/explanation/hearing.zh-CN.md"),
     ("docs/explanation/calibration.md", "docs/explanation/calibration.zh-CN.md"),
 )
 TEXTS = tuple(name for pair in PAIRS for name in pair)
@@ -53,17 +55,6 @@ def _lines(name: str) -> Iterator[list[str]]:
 
 def _options(path: tuple[str, ...]) -> str:
     return Terminal({}, "t").run(*path, "--help").data
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("readme-home")
-
-
-@pytest.fixture(scope="module")
-def chosen(graphmem: Graphmem, neo4j_server: Neo4jServer, home: Path) -> Settings:
-    """Of a home of its own; the session's façade has put the schema into the graph."""
-    return settings_for(neo4j_server, home)
 
 
 @pytest.mark.parametrize("name", [name for name in TEXTS if _blocks(name, "sh")])
