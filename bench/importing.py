@@ -1,7 +1,8 @@
 """`python -m bench.importing [--rows N] [--users N] [--kills N]`: statements a second of an import, beside a raw UNWIND of its elements.
 
 The import runs in a process of its own, which is killed with -9 `kills` times and started again with the same file. Its resident memory is
-sampled all the while. The raw arm (bench/rawunwind.py) runs in turn with it, so that what disturbs one disturbs both.
+sampled all the while. The raw arm (bench/rawunwind.py) runs in turn with it: after equal stretches the import waits between transactions
+while the arm writes, so that what disturbs one disturbs both. Beside the rates stand processor seconds, which other work does not move.
 """
 
 from __future__ import annotations
@@ -10,16 +11,18 @@ import argparse
 import json
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 
+from bench.costs import Cost, cpu_of
 from bench.rawunwind import Raw
 from bench.rig import Rig, rig
 from graphmem.bulk import ImportAsk
@@ -31,6 +34,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 TOLD = 20
 """Lines of the curve that a run prints."""
+
+TURNS = 6
+"""Turns of the raw arm between the stretches of the import."""
 
 
 def rows_of(rows: int, users: int) -> Iterator[dict[str, object]]:
@@ -66,52 +72,79 @@ def written(path: Path, rows: int, users: int) -> int:
 
 @dataclass
 class Run:
-    """What the processes of one import said: a line of the curve each `step` rows that were done."""
+    """One import of `rows` rows in one or several processes, the raw arm in between: what it cost and what its last process said."""
 
-    step: int
-    seconds: float = 0.0
+    made: Rig
+    path: Path
+    rows: int
+    raw: Raw
+    cost: Cost = field(default_factory=Cost)
     peak: int = 0
     last: int = 0
     end: Mapping[str, object] = field(default_factory=dict)
 
-    def _point(self, seconds: float, done: int, mb: int) -> None:
-        self.peak = max(self.peak, mb)
-        if done // self.step > self.last // self.step:
-            print(f"  {seconds:7.0f} s {done:>9} rows done {mb:>5} MB, load {load():.1f}", flush=True)
-            self.last = done
-
-    def process(self, made: Rig, path: Path, kill_at: int | None) -> bool:
-        """One process, until it ends (True) or has done `kill_at` rows and is killed."""
-        command = [sys.executable, "-m", "bench.importing_process", str(path), made.tenant]
-        login = {"URI": made.login.uri, "USER": made.login.user, "PASSWORD": made.login.password}
-        env = {**os.environ, **{f"GRAPHMEM_NEO4J_{k}": v for k, v in login.items()}, "GRAPHMEM_HOME": str(path.parent / "home")}
-        began = time.monotonic()
-        with subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True) as child:
+    def process(self, kill_at: int | None, stops: Sequence[int]) -> bool:
+        """One process, until it ends (True) or has done `kill_at` rows and is killed; the raw arm has its turn at each of `stops`."""
+        before = _children()
+        began, server = time.monotonic(), cpu_of(self.made.pid)
+        with subprocess.Popen(self._command(stops), cwd=ROOT, env=self._env(), stdin=-1, stdout=-1, text=True) as child:
             for said in child.stdout or ():
                 now = json.loads(said)
                 if "done" not in now:
-                    self.end = now
+                    self.end = {k: v for k, v in now.items() if k != "cpu"}
                     continue
-                self._point(self.seconds + time.monotonic() - began, now["done"], now["mb"])
+                self._point(self.cost.wall + time.monotonic() - began, now["done"], now["mb"])
                 if kill_at is not None and now["done"] >= kill_at:
                     os.kill(child.pid, signal.SIGKILL)
                     break
-        self.seconds += time.monotonic() - began
+                if now["waits"]:
+                    self.cost += Cost(0, time.monotonic() - began, 0.0, cpu_of(self.made.pid) - server)
+                    self.raw.arm(self.made)
+                    began, server = time.monotonic(), cpu_of(self.made.pid)
+                    self._go(child)
+        self.cost += Cost(0, time.monotonic() - began, _children() - before, cpu_of(self.made.pid) - server)
         if kill_at is None and child.returncode != 0:
             raise SystemExit(f"the import ended with {child.returncode}")
         return kill_at is None
 
+    def _point(self, seconds: float, done: int, mb: int) -> None:
+        self.peak = max(self.peak, mb)
+        step = max(1, self.rows // TOLD)
+        if done // step > self.last // step:
+            print(f"  {seconds:7.0f} s {done:>9} rows done {mb:>5} MB, load {load():.1f}", flush=True)
+            self.last = done
 
-def imported(made: Rig, path: Path, rows: int, kills: int, raw: Raw) -> Run:
+    def _command(self, stops: Sequence[int]) -> list[str]:
+        return [sys.executable, "-m", "bench.importing_process", str(self.path), self.made.tenant, *map(str, stops)]
+
+    def _env(self) -> dict[str, str]:
+        held = self.made.login
+        login = {"URI": held.uri, "USER": held.user, "PASSWORD": held.password}
+        named = {f"GRAPHMEM_NEO4J_{k}": v for k, v in login.items()}
+        return {**os.environ, **named, "GRAPHMEM_HOME": str(self.path.parent / "home")}
+
+    def _go(self, child: subprocess.Popen[str]) -> None:
+        if child.stdin is not None:
+            child.stdin.write("go\n")
+            child.stdin.flush()
+
+
+def _children() -> float:
+    """Processor seconds of all processes that were started here and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def imported(made: Rig, path: Path, rows: int, kills: int) -> Run:
     """The whole import: killed at random points of equal stretches, begun again, the raw arm in between."""
-    chance, run = random.Random(7), Run(max(1, rows // TOLD))
+    chance, run = random.Random(7), Run(made, path, rows, Raw(rows // TURNS))
+    stops = [rows * (k + 1) // (TURNS + 1) for k in range(TURNS)]
     points = [int(rows * (k + chance.uniform(0.3, 0.9)) / (kills + 1)) for k in range(kills)]
-    for point in points:
-        run.process(made, path, point)
-        print(f"killed after {point} of {rows} rows; {run.seconds:.0f} s so far", flush=True)
-        raw.arm(made)
-    run.process(made, path, None)
-    raw.arm(made)
+    for before, point in zip([0, *points], points, strict=False):
+        run.process(point, [s for s in stops if before < s < point])
+        print(f"killed after {point} of {rows} rows; {run.cost.wall:.0f} s so far", flush=True)
+    run.process(None, [s for s in stops if s > (points or [0])[-1]])
+    run.cost += Cost(rows)
     return run
 
 
@@ -146,12 +179,12 @@ def main() -> None:
         expected = written(path, asked.rows, asked.users)
         size = path.stat().st_size >> 20
         print(f"{asked.rows} rows of {asked.users} users, {size} MB; {os.cpu_count()} cores, load {load():.1f}", flush=True)
-        raw = Raw()
-        run = imported(made, path, asked.rows, asked.kills, raw)
-        rate = asked.rows / run.seconds
-        print(f"import: {asked.rows} rows in {run.seconds:.1f} s of all its processes, {rate:.0f} a second; {json.dumps(run.end)}")
+        run = imported(made, path, asked.rows, asked.kills)
+        cost, raw = run.cost, run.raw.cost
+        print(f"import: {cost.said()}; {json.dumps(run.end)}")
         print(f"peak RSS of the import's process: {run.peak} MB", flush=True)
-        print(f"raw UNWIND: {raw.rows} rows in {raw.seconds:.1f} s, {raw.rate:.0f} a second; import / raw = {rate / raw.rate:.2f}")
+        print(f"raw UNWIND: {raw.said()}")
+        print(f"import / raw = {cost.rate / raw.rate:.2f} by the clock, {raw.per_row / cost.per_row:.2f} by processor time", flush=True)
         began = time.monotonic()
         again = made.app.import_file(made.tenant, ImportAsk(path))
         print(f"the same again: {again.replayed} of {again.rows} found done in {time.monotonic() - began:.0f} s")

@@ -1,4 +1,7 @@
-"""`python -m bench.importing_process FILE TENANT`: an import that says how far it is and how much memory it has, to be killed anywhere."""
+"""`python -m bench.importing_process FILE TENANT [ROWS …]`: an import that says how far it is and what it costs, to be killed anywhere.
+
+After so many ROWS it says that it waits, and goes on when a line comes in.
+"""
 
 from __future__ import annotations
 
@@ -21,18 +24,25 @@ def resident_mb() -> int:
 
 
 def main() -> None:
-    path, tenant = sys.argv[1:]
+    path, tenant, *waits = sys.argv[1:]
+    stops = [int(w) for w in waits]
     last = [0.0]
 
     def progress(stage: str, done: int, total: int, seconds: float) -> None:
-        if stage == "writing" and time.monotonic() - last[0] >= EVERY_S:
+        if stage != "writing":
+            return
+        stopped = bool(stops) and done >= stops[0]
+        if stopped or time.monotonic() - last[0] >= EVERY_S:
             last[0] = time.monotonic()
-            print(json.dumps({"done": done, "mb": resident_mb()}), flush=True)
+            print(json.dumps({"done": done, "mb": resident_mb(), "cpu": time.process_time(), "waits": stopped}), flush=True)
+        if stopped:
+            stops[:] = [s for s in stops if s > done]
+            sys.stdin.readline()
 
     with open_graphmem(Settings(), migrate=False, warm=False) as g:
         made = g.import_file(tenant, ImportAsk(Path(path)), progress)
     end = {"verdicts": dict(made.verdicts), "replayed": made.replayed, "rejected": made.rejected, "seconds": round(made.seconds, 1)}
-    print(json.dumps(end), flush=True)
+    print(json.dumps(end | {"cpu": time.process_time()}), flush=True)
 
 
 if __name__ == "__main__":

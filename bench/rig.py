@@ -134,6 +134,8 @@ class Rig:
     embedders: Sequence[LookedUp]
     master: bytes
     login: Login
+    pid: int | None = None
+    """Process of the server, where it is known."""
 
     def scope(self, user: str) -> Scope:
         return Scope(self.tenant, user)
@@ -193,6 +195,7 @@ def rig() -> Iterator[Rig]:
         try:
             login = Login(server.uri, server.user, server.password)
             with _opened(login, Settings(home=home, neo4j_uri=server.uri), Path(temporary)) as made:
+                made.pid = server.pid
                 yield made
         finally:
             if started:

@@ -12,9 +12,11 @@ WITH u, datetime.realtime().epochMillis AS db
 WITH u, CASE WHEN u.at.epochMillis >= db THEN u.at.epochMillis + 1 ELSE db END AS now
 WITH u, now, CASE WHEN $since IS NULL OR $since >= now THEN now - 1 ELSE $since END AS since
 OPTIONAL MATCH (done:Change {tenant_id: $tenant_id, user_id: $user_id, op: $op})
+// whoever has no edge has no row in any slot: the first batch of an import asks no index
+WITH u, now, since, done, EXISTS { (u)-[:FACT|PREFERENCE|CONTEXT]->() } AS held
 // the slots concerned: those named, those that hold something about the things named, the current and planned ones of whole keys (a plan may be due)
-CALL (since) {
-  CALL (since) {
+CALL (since, held) {
+  CALL (since, held) {
     UNWIND $slots.FACT AS slot
     RETURN 'FACT' AS kind, slot
     UNION ALL
@@ -30,7 +32,7 @@ CALL (since) {
     WHERE r.planned_slot STARTS WITH prefix
     RETURN 'FACT' AS kind, r.slot AS slot
     UNION ALL
-    UNWIND $things.FACT AS thing
+    UNWIND CASE WHEN held THEN $things.FACT ELSE [] END AS thing
     MATCH ()-[r:FACT]->()
     USING INDEX SEEK r:FACT(thing, until)
     WHERE r.thing = thing AND r.until > since
@@ -51,7 +53,7 @@ CALL (since) {
     WHERE r.planned_slot STARTS WITH prefix
     RETURN 'PREFERENCE' AS kind, r.slot AS slot
     UNION ALL
-    UNWIND $things.PREFERENCE AS thing
+    UNWIND CASE WHEN held THEN $things.PREFERENCE ELSE [] END AS thing
     MATCH ()-[r:PREFERENCE]->()
     USING INDEX SEEK r:PREFERENCE(thing, until)
     WHERE r.thing = thing AND r.until > since
@@ -75,21 +77,21 @@ CALL (since) {
   RETURN collect(DISTINCT [kind, slot]) AS slots
 }
 // only rows that still matter after `since`: the (slot, until) index keeps older history out
-CALL (since, slots) {
-  CALL (since, slots) {
-    UNWIND [s IN slots WHERE s[0] = 'FACT' | s[1]] AS slot
+CALL (since, slots, held) {
+  CALL (since, slots, held) {
+    UNWIND [s IN slots WHERE held AND s[0] = 'FACT' | s[1]] AS slot
     MATCH ()-[r:FACT]->(m)
     USING INDEX SEEK r:FACT(slot, until)
     WHERE r.slot = slot AND r.until > since
     RETURN r, m
     UNION ALL
-    UNWIND [s IN slots WHERE s[0] = 'PREFERENCE' | s[1]] AS slot
+    UNWIND [s IN slots WHERE held AND s[0] = 'PREFERENCE' | s[1]] AS slot
     MATCH ()-[r:PREFERENCE]->(m)
     USING INDEX SEEK r:PREFERENCE(slot, until)
     WHERE r.slot = slot AND r.until > since
     RETURN r, m
     UNION ALL
-    UNWIND [s IN slots WHERE s[0] = 'CONTEXT' | s[1]] AS slot
+    UNWIND [s IN slots WHERE held AND s[0] = 'CONTEXT' | s[1]] AS slot
     MATCH ()-[r:CONTEXT]->(m)
     USING INDEX SEEK r:CONTEXT(slot, until)
     WHERE r.slot = slot AND r.until > since
@@ -133,9 +135,9 @@ CALL (since, slots, rows) {
       evidence: r.evidence, owner_domain: r.owner_domain, zone: r.zone, source_kind: r.source_kind, source_ref: r.source_ref,
       verified_by: r.verified_by, rowrev: r.rowrev, metadata: m.metadata, related: r.related}) AS rivals
 }
-CALL (slots) {
-  CALL (slots) {
-    UNWIND [s IN slots WHERE s[0] = 'FACT' | s[1]] AS slot
+CALL (slots, held) {
+  CALL (slots, held) {
+    UNWIND [s IN slots WHERE held AND s[0] = 'FACT' | s[1]] AS slot
     CALL (slot) {
       MATCH ()-[r:FACT]->()
       USING INDEX SEEK r:FACT(slot, version)
@@ -146,7 +148,7 @@ CALL (slots) {
     }
     RETURN slot, top
     UNION ALL
-    UNWIND [s IN slots WHERE s[0] = 'PREFERENCE' | s[1]] AS slot
+    UNWIND [s IN slots WHERE held AND s[0] = 'PREFERENCE' | s[1]] AS slot
     CALL (slot) {
       MATCH ()-[r:PREFERENCE]->()
       USING INDEX SEEK r:PREFERENCE(slot, version)
@@ -157,7 +159,7 @@ CALL (slots) {
     }
     RETURN slot, top
     UNION ALL
-    UNWIND [s IN slots WHERE s[0] = 'CONTEXT' | s[1]] AS slot
+    UNWIND [s IN slots WHERE held AND s[0] = 'CONTEXT' | s[1]] AS slot
     CALL (slot) {
       MATCH ()-[r:CONTEXT]->()
       USING INDEX SEEK r:CONTEXT(slot, version)
@@ -253,12 +255,11 @@ CALL () {
 }
 CALL (u) {
   UNWIND $new AS row
-  CREATE (u)-[r:$(row.kind)]->(m:Memory)
-  SET m = row.node, r = row.edge
-  WITH m, row
-  MATCH (s:Source {tenant_id: $tenant_id, user_id: $user_id, source_id: row.source_id})
-  CREATE (m)-[f:FROM_SOURCE]->(s)
-  SET f = row.first
+  WITH u, row.source_id AS source_id, collect(row) AS said
+  MATCH (s:Source {tenant_id: $tenant_id, user_id: $user_id, source_id: source_id})
+  UNWIND said AS row
+  CREATE (u)-[r:$(row.kind)]->(m:Memory)-[f:FROM_SOURCE]->(s)
+  SET m = row.node, r = row.edge, f = row.first
   WITH m, row
   CALL (m, row) {
     UNWIND row.about AS ckey

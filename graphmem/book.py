@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from graphmem.caches import recached, rival_cached
 from graphmem.memory import Span, Standing, Statement, Verdict
 from graphmem.ontology import Arity, Policy
-from graphmem.validity import Ledger, Ms, Observation, Pending, Row, answer, fold_value, same_thing, told
+from graphmem.validity import Ledger, Ms, Observation, Pending, Row, fold_value, same_thing, told
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,12 +195,19 @@ class Book:
 
     def standing(self, slot: str, t: Ms) -> Row | None:
         """The row that holds the slot at t, insets left out; it may be an end, forgotten, opposed or past its lifetime."""
-        return answer((r for r in self.ledger.by_slot.get(slot, ()) if not r.inset), t, self.now)
+        return self.ledger.answer(slot, t, self.now, insets=False)
 
     def opposites(self, like: Row, t: Ms) -> list[Row]:
         """Rows of the other polarity about the same thing that are told at t."""
         rivals = self.ledger.by_thing[like.thing]
         return [r for r in rivals if r.polarity != like.polarity and same_thing(r, like) and self.told(r.slot, t) is r]
+
+    def against(self, case: Case, t: Ms) -> list[Row]:
+        """The same for a statement. Most have nothing of the other polarity beside them, and then no row is made of it."""
+        rivals = self.ledger.by_thing.get(case.thing, ())
+        if all(r.polarity == case.statement.polarity for r in rivals):
+            return []
+        return self.opposites(case.row("", 0), t)
 
     def told_of_key(self, key: str, subject: str, t: Ms) -> list[Row]:
         """Everything told of a key and subject at t, affirmed and denied, in slot order."""
@@ -209,6 +216,8 @@ class Book:
 
     def open_pendings(self, t: Ms, life: Ms) -> list[Pending]:
         """Undecided pending memories that are still young enough at t, oldest first."""
+        if not self.pendings:
+            return []
         found = (p for p in self.pendings.values() if p.open() and t < p.row.said_at + life)
         return sorted(found, key=lambda p: (p.row.said_at, p.row.mid))
 

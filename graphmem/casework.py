@@ -10,7 +10,7 @@ from graphmem.book import Book, Case, Limits, Rule, Trust
 from graphmem.memory import MILLISECOND, Kind, Statement, to_ms
 from graphmem.ontology import Key
 from graphmem.scope import Scope
-from graphmem.slot import part, slot, slot_prefix
+from graphmem.slot import slot, slot_prefix
 from graphmem.validity import Ms, Row
 
 ANY = "*"
@@ -38,8 +38,7 @@ def _ms(life: timedelta | None) -> Ms | None:
 
 def thing(scope: Scope, s: Statement, ckey: str) -> str:
     """What opposition is about: a concept of a subject, over all preference keys together, within one key for the other kinds."""
-    key = "" if s.kind is Kind.PREFERENCE else s.key
-    return slot_prefix(scope, s.kind) + "|".join((part(key), part(s.subject), part(ckey)))
+    return slot(scope, s.kind, "" if s.kind is Kind.PREFERENCE else s.key, s.subject, ckey)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +139,13 @@ def cases(sp: Spoken, book: Book, clock: Clock, limits: Limits) -> list[Case]:
         begins = to_ms(s.start) if s.start is not None else start
         dated = s.deliberate and s.start is not None and not s.claims and sp.at is None and begins <= clock.now
         ckey = s.ckey or (ANY if sp.rule.arity in ("many", "pole") else "")
+        many = sp.rule.arity in ("many", "pole")
         case = Case(
             statement=s,
             rule=sp.rule,
             trust=sp.trust,
             limits=limits,
-            slot="",
+            slot=sp.concept(s.ckey or ANY) if many else sp.chosen,
             thing=thing(sp.scope, s, ckey),
             said_at=said,
             start=begins,
@@ -153,7 +153,7 @@ def cases(sp: Spoken, book: Book, clock: Clock, limits: Limits) -> list[Case]:
             now=clock.now,
             anchor=begins if dated else said,
         )
-        found.append(_seated(replace(sp, statement=s), case, book))
+        found.append(case if many else _seated(sp if s is sp.statement else replace(sp, statement=s), case, book))
     return found
 
 
@@ -188,20 +188,17 @@ def _end_of(s: Statement, row: Row) -> Statement:
 
 
 def _seated(sp: Spoken, case: Case, book: Book) -> Case:
-    """The case in its slot (design section 4, arity): chosen values share one slot, everything else has one a concept."""
+    """The case in its slot (design section 4, arity): chosen values share one slot (its own so far), the rest has one a concept."""
     s, arity = sp.statement, sp.rule.arity
-    if arity in ("many", "pole"):
-        return replace(case, slot=sp.concept(s.ckey or ANY))
     if s.polarity == "-" and not s.is_end:
         return replace(case, slot=sp.concept(s.ckey or ANY))
-    chosen = replace(case, slot=sp.chosen)
     held = book.told(sp.chosen, case.probe)
     if s.is_end and s.ckey and (held is None or held.ckey != s.ckey):
         return _ended_elsewhere(sp, case, book, held)
     beside = arity == "chosen" and sp.rule.taste and not (s.choose or s.change or s.deliberate or s.is_end)
     if beside and ((held is not None and held.ckey != s.ckey) or book.told(sp.concept(s.ckey), case.probe) is not None):
         return replace(case, slot=sp.concept(s.ckey))
-    return chosen
+    return case
 
 
 def _ended_elsewhere(sp: Spoken, case: Case, book: Book, held: Row | None) -> Case:
@@ -210,6 +207,6 @@ def _ended_elsewhere(sp: Spoken, case: Case, book: Book, held: Row | None) -> Ca
     if beside is not None:
         return replace(case, slot=sp.concept(sp.statement.ckey))
     if held is None:
-        return replace(case, slot=sp.chosen)
+        return case
     denied = replace(sp.statement, is_end=False, polarity="-")
     return replace(case, statement=denied, slot=sp.concept(sp.statement.ckey))

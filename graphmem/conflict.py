@@ -176,13 +176,14 @@ def is_late(case: Case, book: Book) -> bool:
     a, now = case.anchor, case.now
     if case.start > a:
         return False
-    like = case.row("", 0)
     free = case.rule.policy == "versioned"  # where proofs are asked, a backfill may not change what is told now: only its own slot counts
-    rivals = [r for r in book.ledger.by_thing[case.thing] if free and r.polarity != like.polarity and not r.is_end and same_thing(r, like)]
+    other = [r for r in book.ledger.by_thing[case.thing] if free and r.polarity != case.statement.polarity and not r.is_end]
+    like = case.row("", 0) if other else None
+    rivals = [r for r in other if like is not None and same_thing(r, like)]
     rows = [*book.ledger.by_slot.get(case.slot, ()), *rivals]
-    if any(counts(r, now) and not r.inset and a < r.valid_from <= now for r in rows):
+    if any(a < r.valid_from <= now and not r.inset and counts(r, now) for r in rows):
         return True
-    held = [r for r in (book.standing(case.slot, a), *(book.opposites(like, a) if free else ())) if r is not None]
+    held = [r for r in (book.standing(case.slot, a), *(book.against(case, a) if free else ())) if r is not None]
     return any(any(a < o.at <= now for o in r.observations) or (r.claims and r.said_at > a) for r in held)
 
 
@@ -218,7 +219,7 @@ def _waits(case: Case, book: Book) -> str | None:
 def _changes(case: Case, book: Book) -> bool:
     """Something else is held: another value of the slot, or the opposite of what is said. A first value changes nothing."""
     held = book.told(case.slot, case.probe)
-    against = [] if case.statement.is_end else book.opposites(case.row("", 0), case.probe)
+    against = [] if case.statement.is_end else book.against(case, case.probe)
     return bool(against) or (held is not None and not case.same_value(held))
 
 
@@ -241,7 +242,7 @@ def window(case: Case, book: Book) -> Judgement | None:
     s = case.statement
     if s.kind is not Kind.PREFERENCE or s.deliberate or s.is_end:
         return None
-    against = book.opposites(case.row("", 0), case.probe)
+    against = book.against(case, case.probe)
     held = book.told(case.slot, case.probe)
     if held is not None and held.polarity == s.polarity and not case.same_value(held) and not s.change:
         against.append(held)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import time
-from uuid import UUID
 
 
 def uuid7(ms: int | None = None) -> str:
@@ -13,7 +12,8 @@ def uuid7(ms: int | None = None) -> str:
     number = (ms & (1 << 48) - 1) << 80 | secrets.randbits(80)
     number = number & ~(0xF << 76) | 0x7 << 76
     number = number & ~(0x3 << 62) | 0x2 << 62
-    return str(UUID(int=number))
+    text = f"{number:032x}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
 def many(count: int) -> list[str]:

@@ -152,6 +152,11 @@ def model_jar(progress: Progress | None = None) -> Path:
     return folder / jars[0].name
 
 
+def model_here() -> bool:
+    """Whether that archive is on this machine already; nothing is fetched."""
+    return (cache_home() / "models" / read_lock("models.lock")[0].name).exists()
+
+
 class _Meter:
     """Adds up bytes from many threads and passes them on, one call at a time."""
 

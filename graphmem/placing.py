@@ -39,10 +39,14 @@ def overrule(case: Case, book: Book, row: Row, *, gone: bool) -> list[tuple[Row,
     return again
 
 
-def _related(case: Case, book: Book, row: Row) -> list[Row]:
-    """Rows of the slot with another value and rows of the other polarity about the same thing, counting or overruled."""
-    found = {r.mid: r for r in book.ledger.by_slot.get(case.slot, ()) if not case.same_value(r)}
-    found |= {r.mid: r for r in book.ledger.by_thing[case.thing] if r.polarity != row.polarity and same_thing(r, row)}
+def _related(case: Case, book: Book, row: Row, *, every: bool = True) -> list[Row]:
+    """Rows of the slot with another value and rows of the other polarity about the same thing, counting or overruled.
+
+    Without `every` only those whose words, or whose observations' words, may claim a span.
+    """
+    found = {r.mid: r for r in book.ledger.by_slot.get(case.slot, ()) if (every or r.claims or r.observations) and not case.same_value(r)}
+    against = [r for r in book.ledger.by_thing[case.thing] if r.polarity != row.polarity and (every or r.claims or r.observations)]
+    found |= {r.mid: r for r in against if same_thing(r, row)}
     return [r for r in found.values() if (counts(r, book.now) or r.overruled) and r.mid != row.mid]
 
 
@@ -50,7 +54,8 @@ def _claimed_by_another(case: Case, book: Book, row: Row) -> bool:
     """A later statement of another value already claims the time at which this one begins: it is overruled as it arrives."""
     if case.rule.policy != "versioned":
         return False
-    return any(since <= row.valid_from <= at and at > case.said_at for other in _related(case, book, row) for since, at in spans(other))
+    claiming = (other for other in _related(case, book, row, every=False))
+    return any(since <= row.valid_from <= at and at > case.said_at for other in claiming for since, at in spans(other))
 
 
 def _overruled(case: Case, book: Book, row: Row) -> list[Row]:
@@ -66,7 +71,7 @@ def displaced(case: Case, book: Book) -> Row | None:
     held = book.told(case.slot, case.start)
     if held is not None:
         return held
-    opposed = [] if case.statement.is_end else book.opposites(case.row("", 0), case.start)
+    opposed = [] if case.statement.is_end else book.against(case, case.start)
     return opposed[0] if opposed else None
 
 

@@ -78,10 +78,10 @@ class Keeper:
             return self.again(scope, written)
         return self.remembered(written, *sealed[0], origin)
 
-    def prepare(self, scope: Scope, ask: Remember) -> tuple[Statement, Rule]:
-        """A checked statement and the rule of its key, not judged yet."""
+    def prepare(self, scope: Scope, ask: Remember, rule: str = "remember") -> tuple[Statement, Rule]:
+        """A checked statement, named after the `rule` it is made by, and the rule of its key; not judged yet."""
         self._check(ask)
-        return self._statement(scope, ask)
+        return self._statement(scope, ask, rule)
 
     def _check(self, ask: Remember) -> None:
         if ask.value is not None:
@@ -103,7 +103,7 @@ class Keeper:
         if ask.zone is not None:
             check_zone(ask.zone)
 
-    def _statement(self, scope: Scope, ask: Remember) -> tuple[Statement, Rule]:
+    def _statement(self, scope: Scope, ask: Remember, named: str) -> tuple[Statement, Rule]:
         known = self._room.ontology.get(ask.key)
         if known is not None:
             if ask.kind is not None and ask.kind is not known.kind:
@@ -126,7 +126,7 @@ class Keeper:
             ends_at=_utc(ask.valid_to),
             confidence=ask.confidence,
             deliberate=not inferred,
-            rule="remember",
+            rule=named,
             metadata=ask.metadata,
         ), rule
 

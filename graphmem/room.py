@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +29,7 @@ from graphmem.review import cases_of, within_quota
 from graphmem.scope import Scope
 from graphmem.settings import Settings
 from graphmem.telling import caption, label_of
-from graphmem.validity import Ms
+from graphmem.validity import Ms, Row
 from graphmem.writing import Changes, Decided, Known, StoredTurn, hear, settle
 
 SESSIONS = 4096
@@ -151,12 +152,19 @@ class Room:
         return book, within_quota(book, decided, known.pendings, self.settings.review_quota, self.limits.pending_life)
 
     def close(
-        self, known: Known, book: Book, decided: Sequence[Decided], changes: Changes, outcome: Mapping[str, object], language: str
+        self,
+        known: Known,
+        book: Book,
+        decided: Sequence[Decided],
+        changes: Changes,
+        outcome: Mapping[str, object],
+        language: str | Callable[[Row], str],
     ) -> Changes:
-        """Recache, caption and record what a write decided."""
+        """Recache, caption and record what a write decided. language: of the captions, or what says it of each row."""
         settled = settle(known, book, changes)
         rows = [*settled.created, *(p.row for p in settled.pended)]
-        captions = {r.mid: caption(self.ontology, r, language, r.value) for r in rows}
+        spoken = language if callable(language) else lambda _: str(language)
+        captions = {r.mid: caption(self.ontology, r, spoken(r), r.value) for r in rows}
         verdicts = [[d.judgement.mid, d.judgement.verdict.value, d.judgement.supersedes, d.judgement.reason] for d in decided]
         return replace(
             settled,
@@ -246,8 +254,13 @@ def _rules(decided: Sequence[Decided]) -> list[list[object]]:
     return [[s.rule, round(s.confidence, 4), None if s.span is None else list(s.span)] for s in said]
 
 
+_WRONG = re.compile("[\ud800-\udfff\x00-\x08\x0b\x0c\x0e-\x1f]")
+
+
 def check_characters(text: str, field: str) -> None:
     """Refuse lone surrogates and control characters other than line breaks and tabs."""
+    if _WRONG.search(text) is None:
+        return
     for c in text:
         if "\ud800" <= c <= "\udfff":
             raise InvalidInputError("the text holds a lone surrogate, which is no character", field=field, code="bad_character")
@@ -304,6 +317,8 @@ def check_zone(zone: str) -> str:
 
 def check_metadata(metadata: Mapping[str, object]) -> None:
     """Refuse metadata that JSON cannot hold, or that holds lone surrogates."""
+    if not metadata:
+        return
     try:
         json.dumps(dict(metadata), ensure_ascii=False, allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError) as fault:

@@ -49,6 +49,6 @@ def check_user_id(user: object) -> str:
     """Return the user id unchanged: 1 to 256 characters, exact, no trimming, any script, no control characters or lone surrogates."""
     if not isinstance(user, str) or not 1 <= len(user) <= USER_ID_MAX:
         raise InvalidInputError(f"a user id is text of 1 to {USER_ID_MAX} characters", field="user_id")
-    if any(unicodedata.category(c) in ("Cc", "Cs") for c in user):
+    if not user.isprintable() and any(unicodedata.category(c) in ("Cc", "Cs") for c in user):
         raise InvalidInputError("a user id holds no control characters or lone surrogates", field="user_id")
     return user

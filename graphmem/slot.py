@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from functools import lru_cache
 from uuid import UUID, uuid5
 
 from graphmem.memory import Kind
@@ -18,18 +19,21 @@ OPERATION = UUID("6f0d0c1e-6b0d-5b6e-9b52-6f6d656d0001")
 
 _HAN = r"\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _SPACE_BY_HAN = re.compile(rf"(?<=[{_HAN}])\s+|\s+(?=[{_HAN}])")
+_SEPARATOR = re.compile(r"[%|~]")
 _KIND_LETTER = {Kind.FACT: "F", Kind.PREFERENCE: "P", Kind.CONTEXT: "C"}
 
 
 def part(text: str) -> str:
     """One part of a slot: NFC, separators escaped, at most PART_BYTES bytes."""
-    text = unicodedata.normalize("NFC", text)
-    text = text.replace("%", "%25").replace("|", "%7C").replace("~", "%7E")
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text)
+    if _SEPARATOR.search(text) is not None:
+        text = text.replace("%", "%25").replace("|", "%7C").replace("~", "%7E")
     return _short(text)
 
 
 def _short(text: str) -> str:
-    if len(text.encode()) <= PART_BYTES:
+    if len(text) * 4 <= PART_BYTES or len(text.encode()) <= PART_BYTES:
         return text
     head = text.encode()[:40].decode(errors="ignore")
     return f"{head}~{hashlib.sha256(text.encode()).hexdigest()[:32]}"
@@ -54,7 +58,12 @@ def slot(scope: Scope, kind: Kind, key: str, subject: str, concept: str = "") ->
 
 def slot_prefix(scope: Scope, kind: Kind | None = None, key: str | None = None, subject: str | None = None) -> str:
     """Start of all slots of a user, a kind, a key or a subject, always ending in a separator."""
-    parts = ["1", part(scope.tenant), part(scope.user)]
+    return _prefix(scope.tenant, scope.user, kind, key, subject)
+
+
+@lru_cache(maxsize=4096)
+def _prefix(tenant: str, user: str, kind: Kind | None, key: str | None, subject: str | None) -> str:
+    parts = ["1", part(tenant), part(user)]
     if kind is not None:
         parts.append(_KIND_LETTER[kind])
         if key is not None:

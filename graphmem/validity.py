@@ -5,9 +5,11 @@ Times here are integer milliseconds since 1970 UTC (`Ms`), so that equal instant
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from graphmem.memory import Kind, Polarity, Standing, Status
 from graphmem.slot import folded
@@ -112,13 +114,15 @@ def counts(row: Row, k: Ms) -> bool:
 
 def answer(rows: Iterable[Row], t: Ms, k: Ms) -> Row | None:
     """The row that answers a slot at (t, k): the greatest by place of those that count and have begun, insets that are over left out."""
-    best: Row | None = None
-    for row in rows:
-        if row.valid_from > t or not counts(row, k) or (row.inset and row.ends_at is not None and row.ends_at <= t):
-            continue
-        if best is None or row.place > best.place:
-            best = row
-    return best
+    return max((row for row in rows if _answers(row, t, k)), key=_PLACE, default=None)
+
+
+def _answers(row: Row, t: Ms, k: Ms) -> bool:
+    """It counts and has begun, and is no inset that is over."""
+    return row.valid_from <= t and counts(row, k) and not (row.inset and row.ends_at is not None and row.ends_at <= t)
+
+
+_PLACE = attrgetter("place")
 
 
 def same_thing(a: Row, b: Row) -> bool:
@@ -181,6 +185,7 @@ class Ledger:
     def __init__(self, rows: Iterable[Row]) -> None:
         self.by_slot: dict[str, list[Row]] = defaultdict(list)
         self.by_thing: dict[str, list[Row]] = defaultdict(list)
+        self._orders: dict[str, list[Row]] = {}
         self._rows: tuple[Row, ...] | None = tuple(rows)
         for row in self._rows:
             self.by_slot[row.slot].append(row)
@@ -201,9 +206,24 @@ class Ledger:
                 group.append(row)
             else:
                 group[next(i for i, held in enumerate(group) if held is before)] = row
+        if before is not None:
+            self._orders.pop(row.slot, None)
+        elif (order := self._orders.get(row.slot)) is not None:
+            insort(order, row, key=_PLACE)
 
-    def answer(self, slot: str, t: Ms, k: Ms) -> Row | None:
-        return answer(self.by_slot.get(slot, ()), t, k)
+    def order(self, slot: str) -> list[Row]:
+        """The rows of a slot by their place; kept until one of them changes, because each statement asks for it many times."""
+        found = self._orders.get(slot)
+        if found is None:
+            found = self._orders[slot] = sorted(self.by_slot.get(slot, ()), key=_PLACE)
+        return found
+
+    def answer(self, slot: str, t: Ms, k: Ms, *, insets: bool = True) -> Row | None:
+        """See `answer`; without `insets` as if there were none."""
+        for row in reversed(self.order(slot)):
+            if row.valid_from <= t and (insets or not row.inset) and _answers(row, t, k):
+                return row
+        return None
 
     def told(self, slot: str, t: Ms, k: Ms) -> Row | None:
         """What is told of a slot at (t, k), or None."""
@@ -225,15 +245,17 @@ class Ledger:
         """The next row of the slot in order, insets left out: the one that ends it by succession."""
         if row.inset:
             return None
-        after = [r for r in self.by_slot[row.slot] if r.place > row.place and not r.inset and counts(r, k)]
-        return min(after, key=lambda r: r.place, default=None)
+        order = self.order(row.slot)
+        after = (order[i] for i in range(bisect_right(order, row.place, key=_PLACE), len(order)))
+        return next((r for r in after if not r.inset and counts(r, k)), None)
 
     def predecessor(self, row: Row, k: Ms) -> Row | None:
         """The row before it in the slot's order, insets left out."""
         if row.inset:
             return None
-        before = [r for r in self.by_slot[row.slot] if r.place < row.place and not r.inset and counts(r, k)]
-        return max(before, key=lambda r: r.place, default=None)
+        order = self.order(row.slot)
+        before = (order[i] for i in range(bisect_left(order, row.place, key=_PLACE) - 1, -1, -1))
+        return next((r for r in before if not r.inset and counts(r, k)), None)
 
     def end(self, row: Row, k: Ms) -> tuple[Ms, Row | None]:
         """When the row's own interval ends as known at k (OPEN if it does not), and the row that ends it (None: its own stated end)."""

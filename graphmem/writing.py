@@ -226,7 +226,7 @@ def hear(known: Known, spoken: Sequence[Spoken], limits: Limits, skew: Ms, mids:
 def _inferred(case: Case, book: Book) -> Judgement:
     """What was only inferred waits for the user's word; where the user has spoken, or is being asked already, it is nothing new."""
     open_ = [p for p in book.open_pendings(case.said_at, case.limits.pending_life) if p.row.slot == case.slot]
-    against = book.opposites(case.row("", 0), case.probe)
+    against = book.against(case, case.probe)
     if not case.trust.sourced:
         return Judgement(Verdict.REFUSED, reason="no_source")
     if open_ or against or book.told(case.slot, case.probe) is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from graphmem.book import Book
 from graphmem.casework import Clock, Spoken, cases
@@ -12,7 +13,7 @@ from graphmem.drift import judged, reads
 from graphmem.errors import ConflictError, GraphmemError, InvalidInputError, RefusedError, UnavailableError
 from graphmem.ids import uuid7
 from graphmem.importing.statements import Entry, Reject
-from graphmem.memory import Provenance, Verdict, to_ms, utc
+from graphmem.memory import Language, Provenance, Verdict, to_ms, utc
 from graphmem.pipeline.normal import language_of
 from graphmem.ports import MemoryWriter, Operation
 from graphmem.remember import Keeper
@@ -20,8 +21,7 @@ from graphmem.review import within_quota
 from graphmem.room import Room
 from graphmem.scope import Scope
 from graphmem.slot import operation_id
-from graphmem.telling import caption
-from graphmem.validity import Ms
+from graphmem.validity import Ms, Row
 from graphmem.writing import Changes, Decided, Known, Origin, book_of
 
 ROUTE = "import"
@@ -71,7 +71,7 @@ class Hand:
     route: str = ROUTE
 
     def scope(self, user: str) -> Scope:
-        return Scope(self.tenant, user, domain=self.domain, principal=self.principal)
+        return _scope(self.tenant, user, self.domain, self.principal)
 
     def operation(self, batch: Batch) -> Operation:
         """The idempotency record of a batch."""
@@ -84,16 +84,20 @@ class Hand:
         )
 
 
+@lru_cache(maxsize=1024)
+def _scope(tenant: str, user: str, domain: str, principal: str) -> Scope:
+    return Scope(tenant, user, domain=domain, principal=principal)
+
+
 def prepared(hand: Hand, entry: Entry) -> Spoken | Reject:
     """One row ready for the judge; what the ontology or an open key's shape forbids is a reject of the row."""
     scope, ask = hand.scope(entry.user), entry.ask
     try:
-        statement, rule = hand.keeper.prepare(scope, ask)
+        statement, rule = hand.keeper.prepare(scope, ask, f"{RULE}{entry.raw.number}")
     except (InvalidInputError, ConflictError) as fault:
         return Reject(entry.raw.line, getattr(fault, "field", None) or "key", fault.detail, entry.raw.original)
     if ask.confidence < hand.room.settings.store_threshold:
         return Reject(entry.raw.line, "confidence", REASONS["low_confidence"], entry.raw.original)
-    statement = replace(statement, rule=f"{RULE}{entry.raw.number}")
     trust = hand.room.trust(scope, ask.source, ask.verified, statement)
     return Spoken(scope, statement, rule, trust, None if ask.said_at is None else to_ms(utc(ask.said_at)))
 
@@ -169,10 +173,12 @@ def hear_in_order(room: Room, known: Known, spoken: Sequence[Spoken]) -> tuple[B
 
 def closed(room: Room, known: Known, book: Book, decided: Sequence[Decided], origin: Origin) -> Changes:
     """What the batch stores; each caption in the language of its value."""
-    changes = room.close(known, book, decided, Changes("", origin), {}, "en")
-    rows = [*changes.created, *(p.row for p in changes.pended)]
-    captions = {r.mid: caption(room.ontology, r, language_of(r.value or ""), r.value) for r in rows}
-    return replace(changes, captions=captions)
+    return room.close(known, book, decided, Changes("", origin), {}, _language)
+
+
+def _language(row: Row) -> Language:
+    value = row.value or ""
+    return "en" if value.isascii() else language_of(value)
 
 
 def replayed_verdicts(outcome: str) -> list[tuple[str, str, str | None]]:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import yaml
@@ -34,6 +34,7 @@ def fields() -> tuple[str, ...]:
     return tuple(dict.fromkeys(names().values()))
 
 
+@lru_cache(maxsize=4096)
 def folded(name: str) -> str:
     """How names are compared: no byte-order mark, no case, no space around, inner spaces and dashes as '_'."""
     text = unicodedata.normalize("NFKC", name).replace("\ufeff", "").strip().casefold()

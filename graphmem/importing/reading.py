@@ -124,32 +124,42 @@ def _delimiter(first: str) -> tuple[str, int]:
 
 def json_lines(source: Source) -> Iterator[Raw]:
     """One object a line; blank lines are no rows."""
-    number = 0
+    number, reader = 0, _Reader()
     with source.file.path.open(encoding=source.file.encoding) as stream:
         for line, text in enumerate(stream, 1):
             text = text.lstrip("\ufeff").strip()
             if text:
                 number += 1
-                yield _json_row(number, line, text, source.mapped)
+                yield _json_row(number, line, text, source.mapped, reader)
 
 
-def _json_row(number: int, line: int, text: str, given: Mapping[str, str]) -> Raw:
-    twice: list[str] = []
+class _Reader:
+    """Reads JSON texts one after the other; `twice`: names that stand twice in an object of the last one."""
 
-    def paired(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made: dict[str, Any] = {}
-        for name, value in pairs:
-            twice.extend([name] if name in made else [])
-            made[name] = value
+    def __init__(self) -> None:
+        self.twice: list[str] = []
+        self._decoder = json.JSONDecoder(object_pairs_hook=self._paired)
+
+    def read(self, text: str) -> Any:
+        self.twice.clear()
+        return self._decoder.decode(text)
+
+    def _paired(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            named = [name for name, _ in pairs]
+            self.twice.extend(name for i, name in enumerate(named) if name in named[:i])
         return made
 
+
+def _json_row(number: int, line: int, text: str, given: Mapping[str, str], reader: _Reader) -> Raw:
     try:
-        found = json.loads(text, object_pairs_hook=paired)
+        found = reader.read(text)
     except (ValueError, RecursionError) as fault:
         return Raw(number, line, {}, {"_raw": text}, f"this is no JSON ({fault})")
     if not isinstance(found, dict):
         return Raw(number, line, {}, {"_raw": text}, "a line holds one JSON object")
-    if twice:
+    if twice := reader.twice:
         return Raw(number, line, {}, {"_raw": text}, f"the name '{twice[0]}' stands twice", twice[0])
     return object_row(number, line, found, given)
 

@@ -22,6 +22,8 @@ Arity = Literal["one", "many", "pole"]
 DEFAULT_ARITY: Mapping[Kind, Arity] = {Kind.FACT: "one", Kind.PREFERENCE: "pole", Kind.CONTEXT: "one"}
 """Of keys outside the ontology where the file has no arity."""
 
+_KINDS, _SOURCES = tuple(k.value for k in Kind), tuple(k.value for k in SourceKind)
+
 YES, NO = frozenset(("true", "yes", "1", "y", "是")), frozenset(("false", "no", "0", "n", "否", ""))
 
 _DAY = re.compile(r"(\d{4})[/.](\d{1,2})[/.](\d{1,2})(.*)", re.S)
@@ -72,7 +74,7 @@ def _entry(raw: Raw, defaults: Defaults, known: Mapping[str, Kind]) -> Entry:
     if key is None:
         raise InvalidInputError("a row needs a key", field="key")
     kind = _kind(f)
-    arity = cast(Arity | None, _choice(f, "arity", ("one", "many", "pole")))
+    arity = cast("Arity | None", _choice(f, "arity", ("one", "many", "pole")))
     if key in known:
         kind, arity = kind or known[key], None
     else:
@@ -122,7 +124,7 @@ def _choice(f: Mapping[str, object], name: str, allowed: tuple[str, ...]) -> str
 
 
 def _kind(f: Mapping[str, object]) -> Kind | None:
-    value = _choice(f, "kind", tuple(k.value for k in Kind))
+    value = _choice(f, "kind", _KINDS)
     return None if value is None else Kind(value)
 
 
@@ -152,9 +154,8 @@ def _source(f: Mapping[str, object], defaults: Defaults) -> Provenance:
         given = given.get("kind")
     if given is None:
         return Provenance(SourceKind.IMPORT, ref or defaults.ref)
-    kinds = tuple(k.value for k in SourceKind)
-    if str(given).strip() not in kinds:
-        raise InvalidInputError(f"source is one of {', '.join(kinds)}, not '{given}'", field="source")
+    if str(given).strip() not in _SOURCES:
+        raise InvalidInputError(f"source is one of {', '.join(_SOURCES)}, not '{given}'", field="source")
     return Provenance(SourceKind(str(given).strip()), ref)
 
 
@@ -168,9 +169,9 @@ def _metadata(f: Mapping[str, object]) -> dict[str, object]:
             raise InvalidInputError("metadata is a JSON object", field="metadata") from fault
     if given is not None and not isinstance(given, dict):
         raise InvalidInputError("metadata is a JSON object", field="metadata")
-    extra = cast(dict[str, object], f.get("extra") or {})
+    extra = cast("dict[str, object]", f.get("extra") or {})
     own = {"row_id": f["id"]} if f.get("id") is not None else {}
-    return {**own, **extra, **cast(dict[str, object], given or {})}
+    return {**own, **extra, **cast("dict[str, object]", given or {})}
 
 
 def _time(f: Mapping[str, object], name: str, zone: str) -> datetime | None:

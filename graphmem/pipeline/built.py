@@ -13,10 +13,11 @@ from graphmem.pipeline.prefix import PrefixReader
 from graphmem.pipeline.recognise import Recogniser
 from graphmem.pipeline.routes import load_classes, load_routes
 from graphmem.pipeline.rules import Rule, load_rules, load_units
+from graphmem.pipeline.shapes import load_shapes
 from graphmem.pipeline.speech import Speech
 from graphmem.pipeline.values import load_trims
 
-TRIGGERS = ("triggers.zh.yaml", "triggers.en.yaml", "loose.zh.yaml", "loose.en.yaml")
+TRIGGERS = ("triggers.zh.yaml", "triggers.en.yaml", "loose.zh.yaml", "loose.en.yaml", "safety.en.yaml")
 
 
 def _by_first(index: dict[str, list[Rule]]) -> dict[str, dict[str, tuple[Rule, ...]]]:
@@ -56,7 +57,9 @@ def classifier(ontology: Ontology, lexicon: Lexicon, speech: Speech, reader: Pre
         over=speech.acts["over"],
         choosing=speech.acts["choosing"],
         replacing=speech.acts["replaces"],
+        reaction=speech.acts["reaction"],
         rules=tuple(rules),
         index=_by_first(index),
         by_type={t: tuple(rs) for t, rs in by_type.items()},
+        shapes=load_shapes(PACKS / "shapes.yaml", ontology, reader.people.surnames),
     )

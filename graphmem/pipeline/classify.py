@@ -15,6 +15,7 @@ from graphmem.pipeline.prefix import Before, PrefixReader
 from graphmem.pipeline.recognise import Mention, Recogniser
 from graphmem.pipeline.rules import Rule
 from graphmem.pipeline.said import Found, Hit, Refused, Said
+from graphmem.pipeline.shapes import Shapes
 from graphmem.pipeline.talk import Talk
 from graphmem.pipeline.values import Value
 from graphmem.pipeline.whom import HEDGE_MILD, UNKNOWN, blocked, certainty, hedged, negations, nominal, relative_clause, subjects, unsure
@@ -58,7 +59,9 @@ class Classifier:
     over: re.Pattern[str]
     choosing: re.Pattern[str]
     replacing: re.Pattern[str]
+    reaction: re.Pattern[str]
     rules: tuple[Rule, ...]
+    shapes: Shapes
     index: dict[str, dict[str, tuple[Rule, ...]]] = field(default_factory=dict, repr=False)
     by_type: dict[str, tuple[Rule, ...]] = field(default_factory=dict, repr=False)
 
@@ -128,6 +131,9 @@ class Classifier:
         for key, value, types, sure in values:
             if minus and key != "taste" and self.ontology.key(key).kind is Kind.CONTEXT and key not in DENIABLE:
                 yield Refused(Reason.CHATTER, f"{rule.id}.denied_context")
+                continue
+            if key == "disease" and value is not None and self.reaction.search(said.text[value.start : value.end]):
+                yield Refused(Reason.CHATTER, f"{rule.id}.reaction")  # hives are what an allergy does
                 continue
             if value is not None and self._nameless(said, rule, value):
                 yield Refused(Reason.UNKNOWN_VALUE, f"{rule.id}.no_name")

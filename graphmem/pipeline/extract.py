@@ -15,6 +15,7 @@ from graphmem.ontology import PACKS, Ontology
 from graphmem.pipeline import clock
 from graphmem.pipeline.answers import Answers
 from graphmem.pipeline.built import classifier
+from graphmem.pipeline.guard import Guard
 from graphmem.pipeline.model import second_opinion
 from graphmem.pipeline.normal import is_han, language_of, normalise
 from graphmem.pipeline.opinion import CLAUSES_MAX, Encode, head, marks
@@ -37,6 +38,9 @@ THRESHOLD = 0.85
 GROUNDS: tuple[Literal["test", "document", "outgrown", "professional"], ...] = ("test", "document", "outgrown", "professional")
 """Acts of packs/speech.yaml that ground a denial, the strongest first."""
 
+ALONE = 24
+"""Longest clause, characters, that is a name alone and that the next sentence may go on with."""
+
 CONTEXT_TURNS = 4
 """Turns of the session that pronouns may reach back."""
 
@@ -55,6 +59,7 @@ class _Hearing:
     slip: bool
     seen: dict[tuple[str, str | None], tuple[Reason, str] | None]
     opinions: int = 0
+    ordered: int = -1
 
 
 class Extractor:
@@ -68,6 +73,7 @@ class Extractor:
         self._classifier = classifier(
             ontology, lexicon, self._speech, PrefixReader(self._people, self._speech.words, self._speech.acts["adjunct"])
         )
+        self._guard = Guard(ontology, self._classifier.reader, self._speech, self._classifier.recogniser)
         cut("预热")  # dictionaries and the time pack are read now, not at the first turn
         clock.times("", EPOCH, ZoneInfo("UTC"))
         self._answers = Answers(ontology, self._classifier, self._speech, PACKS / "answers.yaml")
@@ -143,6 +149,8 @@ class Extractor:
         fiction = {c.sentence for c in clauses if kidding or self._speech.is_("fiction", c.text)}
         for i, clause in enumerate(clauses):
             clause = self._of_person(sliced, clause, clauses[i - 1]) if i else clause
+            if self._speech.is_("order", clause.text) and not self._speech.is_("standing", clause.text):
+                hearing.ordered = clause.sentence
             act = self._speech.act_of(clause)
             if act is None and (supposed == clause.sentence or clause.sentence in fiction):
                 act = (Reason.HYPOTHETICAL, "speech_act.hypothetical")
@@ -160,10 +168,17 @@ class Extractor:
                 if known is not None:
                     self._refuse(hearing, sliced, clause, known)
                 continue
-            earlier = clauses[i - 1] if i and clauses[i - 1].sentence == clause.sentence and not clauses[i - 1].quoted else None
+            earlier = clauses[i - 1] if i and not clauses[i - 1].quoted and self._goes_on(clauses[i - 1], clause) else None
             later = clauses[i + 1] if i + 1 < len(clauses) and clauses[i + 1].sentence == clause.sentence else None
             if not self._read(hearing, sliced, clause, talk, later) and earlier is not None and earlier.text != clause.text:
                 self._read_two(hearing, sliced, earlier, clause, talk)
+
+    def _goes_on(self, earlier: Clause, clause: Clause) -> bool:
+        """Whether a clause goes on with the one before it: in one sentence, or after a name alone (Penicillin. Gives me hives.)."""
+        if earlier.sentence == clause.sentence:
+            return True
+        alone = len(earlier.text) <= ALONE and earlier.first
+        return alone and any(m.start == 0 and m.end == len(earlier.text) for m in self.recogniser.find(earlier.text))
 
     def _of_person(self, sliced: Sliced, clause: Clause, earlier: Clause) -> Clause:
         """A relative clause with the person that it is about: (any tips for) my dad, who is diabetic."""
@@ -244,7 +259,7 @@ class Extractor:
         else:
             hearing.seen[clause.text, topic] = None
             talk.lost = False
-        return bool(found)
+        return any(f.statement.confidence >= hearing.threshold or not f.statement.rule.startswith(f"{OPINION}.") for f in found)
 
     def _second(self, hearing: _Hearing, sliced: Sliced, said: Said, talk: Talk, found: list[Found], refused: list[Refused]) -> list[Found]:
         """What remains of the rules' statements after a second opinion, or what it makes of a clause without any."""
@@ -252,7 +267,7 @@ class Extractor:
         twice = self._speech.is_("denied_twice", said.text)
         if twice:  # no day without tea: what is denied twice is never denied
             found = [f for f in found if f.statement.polarity == "+" or self._ontology.key(f.statement.key).safety]
-        open_to_it = found or said.mentions or any(r.held for r in refused)
+        open_to_it = found or said.mentions or any(r.held for r in refused) or c.shapes.any(said)
         if self._encode is None or hearing.opinions >= CLAUSES_MAX or not open_to_it:
             return found
         hearing.opinions += 1
@@ -272,10 +287,12 @@ class Extractor:
     def _named_late(self, sliced: Sliced, clause: Clause, later: Clause, talk: Talk) -> None:
         """Whom he or she means when only the next clause says it: she's done with it, my wife."""
         reader = self._classifier.reader
-        first = reader.person_at(clause.text, 0, _cutter(sliced, clause))
-        if first is not None and first.pronoun and talk.resolve(first.subject) is None:
-            who = reader.person_at(later.text, 0, _cutter(sliced, later))
-            if who is not None and not who.pronoun and later.text[who.end : who.end + 1] in ("", ","):
+        named = [p for p in reader.read(clause.text, len(clause.text), (), _cutter(sliced, clause)).people if p.pronoun]
+        if any(p.subject in ("he", "she") and talk.resolve(p.subject) is None for p in named):
+            m = self._speech.acts["late_name"].match(later.text)
+            at = m.end() if m is not None else 0
+            who = reader.person_at(later.text, at, _cutter(sliced, later))
+            if who is not None and not who.pronoun and self._speech.acts["late_rest"].fullmatch(later.text[who.end :].split(",")[0]):
                 talk.heard(who.subject)
 
     def _note_topic(self, clause: Clause, sliced: Sliced, talk: Talk, found: Sequence[Found]) -> None:
@@ -293,6 +310,7 @@ class Extractor:
             talk.topic = first or talk.topic
 
     def _keep(self, hearing: _Hearing, sliced: Sliced, clause: Clause, found: Found, times: clock.Times = ()) -> None:
+        found = self._guard.seen(sliced, clause, found)
         statement = clock.bound(found, clause.text, times, hearing.said_at)
         start, end = sliced.normal.span(clause.start, clause.end)
         statement = replace(statement, text=hearing.turn.text[start:end], span=(start, end), slip=statement.slip or hearing.slip)
@@ -302,7 +320,8 @@ class Extractor:
         if statement.kind is Kind.CONTEXT and statement.rule.startswith(f"{OPINION}.") and times and not any(map(_now(hearing), times)):
             hearing.not_stored.append(NotStored(statement.text, (start, end), Reason.LOW_CONFIDENCE, "time.over"))  # I was there last week
             return
-        if statement.kind is Kind.PREFERENCE and not statement.is_end and self._only_now(clause.text):
+        once = self._only_now(clause.text) or (hearing.ordered == clause.sentence and not self._speech.is_("standing", clause.text))
+        if statement.kind is Kind.PREFERENCE and not statement.is_end and once:
             hearing.not_stored.append(NotStored(statement.text, (start, end), Reason.COMMAND, "speech_act.once"))
             return
         if statement.ckey.startswith("text:") and self._ontology.key(statement.key).safety and self._speech.is_("jest", sliced.normal.norm):
@@ -327,7 +346,8 @@ class Extractor:
     def _taken_back(self, earlier: Statement, later: Statement) -> bool:
         """Whether a later word of the turn denies what matters to safety: the chart says hypertension, but I do not have it."""
         same = (earlier.key, earlier.ckey, earlier.subject) == (later.key, later.ckey, later.subject)
-        return same and earlier.polarity != later.polarity and not earlier.is_end and self._ontology.key(later.key).safety
+        undone = earlier.polarity != later.polarity or later.is_end
+        return same and undone and not earlier.is_end and self._ontology.key(later.key).safety
 
     def _lent(self, earlier: Statement, later: Statement) -> bool:
         """Whether a request that names nobody was made for the one whom the same is then said of: 惊悚片就免了，我爸看不下去."""

@@ -14,7 +14,7 @@ from graphmem.evalfile import Label
 from graphmem.memory import EPOCH, Turn
 from graphmem.pipeline.extract import Extractor
 from graphmem.pipeline.normal import normalise
-from graphmem.pipeline.opinion import FINE, LENGTH, NAMES, NONE, SIZE, WEIGHTS, Encode, Head
+from graphmem.pipeline.opinion import FINE, NAMES, NONE, SIZE, SIZE_MORE, WEIGHTS, Encode, Head, scaled
 from graphmem.pipeline.slice import cut
 
 if TYPE_CHECKING:
@@ -71,14 +71,24 @@ def fit(trained: Sequence[Sample], encode: Encode) -> Head:
     names = sorted(m for m, count in counted.items() if count >= LEAST)
     readings = tuple(sorted({s.reading for s in trained} | {NONE}))
     place = {m: i for i, m in enumerate(names)}
-    x = np.zeros((len(trained), SIZE), dtype=np.float32)
-    for i, sample in enumerate(trained):
-        vector = np.asarray(encode(sample.text), dtype=np.float32)
-        x[i] = vector * (LENGTH / (float(np.linalg.norm(vector)) or 1.0))
-    y = np.zeros((len(trained), len(readings)), dtype=np.float32)
-    y[np.arange(len(trained)), [readings.index(s.reading) for s in trained]] = 1
-    rows = [[*(place[m] for m in s.marks if m in place), len(names)] for s in trained]  # the last stands for the constant
-    return Head(readings, place, _whole(_descended(x, Marked.of(rows, len(names) + 1), y)) / FINE)
+    vectors = [encode(s.text) for s in trained]
+    middle = _middle(vectors)
+    # what a second encoder speaks to is learned with and without it: it may be missing where the head is used
+    taken = [(s, v) for s, v in zip(trained, vectors, strict=True)]
+    taken += [(s, v[:SIZE]) for s, v in taken if len(v) > SIZE]
+    x = np.array([scaled(v, middle) for _, v in taken], dtype=np.float32)
+    y = np.zeros((len(taken), len(readings)), dtype=np.float32)
+    y[np.arange(len(taken)), [readings.index(s.reading) for s, _ in taken]] = 1
+    rows = [[*(place[m] for m in s.marks if m in place), len(names)] for s, _ in taken]  # the last stands for the constant
+    return Head(readings, place, _whole(_descended(x, Marked.of(rows, len(names) + 1), y)) / np.float32(FINE), middle)
+
+
+def _middle(vectors: Iterable[Sequence[float]]) -> Numbers:
+    """Of the second encoder's texts, as unit vectors."""
+    import numpy as np
+
+    more = [np.asarray(v[SIZE:], dtype=np.float32) for v in vectors if len(v) > SIZE]
+    return np.mean([v / np.linalg.norm(v) for v in more], axis=0, dtype=np.float32) if more else np.zeros(SIZE_MORE, dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +128,11 @@ class Marked:
 def _descended(x: Numbers, marked: Marked, y: Numbers) -> Numbers:
     import numpy as np
 
-    shape = (SIZE + len(marked.first_sample), y.shape[1])
+    size = x.shape[1]
+    shape = (size + len(marked.first_sample), y.shape[1])
     weights, first, second = (np.zeros(shape, dtype=np.float32) for _ in range(3))
     for step in range(1, STEPS + 1):
-        scores = x @ weights[:SIZE] + marked.forward(weights[SIZE:])
+        scores = x @ weights[:size] + marked.forward(weights[size:])
         parts = np.exp(scores - scores.max(axis=1, keepdims=True))
         apart = parts / parts.sum(axis=1, keepdims=True) - y
         slope = np.concatenate([x.T @ apart, marked.back(apart)]) / len(x) + SHRINK * weights
@@ -142,7 +153,7 @@ def save(made: Head, weights: Path = WEIGHTS, names: Path = NAMES) -> None:
     """Write a head as it is committed."""
     import numpy as np
 
-    np.savez_compressed(weights, weights=_whole(made.weights).astype(np.int8))
+    np.savez_compressed(weights, weights=_whole(made.weights).astype(np.int8), middle=made.middle)
     names.write_text(
         json.dumps({"readings": made.readings, "marks": list(made.marks)}, ensure_ascii=False, indent=0) + "\n", encoding="utf-8"
     )

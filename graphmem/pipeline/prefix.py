@@ -16,6 +16,8 @@ from graphmem.pipeline.normal import is_han
 from graphmem.pipeline.recognise import Mention
 from graphmem.pipeline.words import People, Phrases, Role
 
+OF_MINE = " of mine"
+
 SKIPPED = " ,，、:：-\"'()（）*#\u241e…~!！?？。.;；/|\n\t"
 
 
@@ -67,16 +69,23 @@ class PrefixReader:
         if role.kind in ("role", "other") and word[0].isascii() and not self._stands_alone(text, i, word, role):
             return None
         role, end = self._possessed(text, role, end)
+        if role.kind in ("role", "other") and text.startswith(OF_MINE, end):
+            end += len(OF_MINE)
         if role.kind == "role" or role.kind == "other":
-            return self._named(text, i, role, end, original)
+            person = self._named(text, i, role, end, original)
+            return (
+                person if limit is None or person.end <= limit else Person(role.name, i, end)
+            )  # 二姨|阿尔茨海默: no name reaches into a value
         return Person(role.name, i, end, role.kind == "pronoun")
 
     def _stands_alone(self, text: str, i: int, word: str, role: Role) -> bool:
         """Whether an English word of kin needs no "my" here: mom; the wife; a friend of mine; wife reacts badly, at the clause's start."""
+        if text.startswith(OF_MINE, i + len(word)) and text[:i].endswith(("a ", "an ")):
+            return True
         if word in self.people.kin_names or text[:i].endswith("the ") or word.startswith(("a ", "an ", "one of ")):
             return True
         end = i + len(word)
-        single = role.kind == "role" and role.name not in ("children", "parents")  # kids hate broccoli: anybody's
+        single = role.name not in ("children", "parents") and (role.kind == "role" or len(word) > 2)  # kids hate broccoli: anybody's
         return single and self.people.opening.fullmatch(text, 0, i) is not None and self.people.bare.match(text, end) is not None
 
     def _possessed(self, text: str, role: Role, end: int) -> tuple[Role, int]:
@@ -242,7 +251,7 @@ class PrefixReader:
                 i = name
                 continue
             if person is not None and person.end <= end and (word is None or person.end - i >= len(word)):
-                if _accompanies(text, i, start, people) or (left and _beside(text, i, person.end)):
+                if _accompanies(text, i, start, people) or (left and _beside(text, i, person.end)) or _placed(text, i, people, person):
                     company.append(person)
                     i = person.end
                     continue
@@ -252,7 +261,7 @@ class PrefixReader:
                     head[tag] = head.get(tag, 0) + n
                 left_head, left, tags = left_head + left, "", {}
                 i = person.end
-                glued = text.startswith(("的", "'s "), i)
+                glued = text.startswith(("的", "'s "), i) and not _is_or_has(text, i, person)
                 if text.startswith("'s", i):
                     i += 2
                 continue
@@ -309,6 +318,12 @@ _ADJECTIVES = (
     "former ",
     "current ",
 )
+_AFTER_IS = (
+    "got ", "been ", "on ", "a ", "an ", "not ", "never ", "nearly ", "just ", "now ", "always ", "also ", "still ", "had ", "taking ",
+    "having ", "allergic", "diabetic", "clear ", "really ", "very ", "so ", "badly ", "severely ", "in ", "off ", "down ", "developed ",
+    "recently ", "only ", "one ", "two ", "three ", "four ", "five ", "ten ", "fine ", "coming ", "going ", "asthmatic", "epileptic",
+    "outgrown ", "stopped ", "started ", "gone ", "come ", "no longer ", "free ", "over ", "using ", "living ", "suffering ",
+)  # fmt: skip
 _BESIDE = (" to ", " beside ", " behind ", " near ", " opposite ", " with ", " above ", " below ", " before ", " after ")
 _AFTER_NAME = frozenset("喜爱讨怕住在是有养开叫姓搬做当吃喝穿用买读上下考学患得对今去来毕属离结")
 """Characters that a verb after a lone name begins with."""
@@ -322,6 +337,20 @@ def _latin_word(text: str, i: int) -> str:
     while j < len(text) and text[j].isascii() and (text[j].isalnum() or text[j] in "-_"):
         j += 1
     return text[i:j]
+
+
+def _is_or_has(text: str, i: int, person: Person) -> bool:
+    """Whether 's is a verb: he's been told; dad's got; my brother's on."""
+    rest = text[i + 3 :]
+    return person.pronoun or rest.startswith(_AFTER_IS) or rest[:1].isdigit()
+
+
+def _placed(text: str, i: int, people: Sequence[Person], person: Person) -> bool:
+    """A friend in my study group: "my" belongs to the place, not to the statement."""
+    last = people[-1] if people else None
+    if last is None or person.subject != "self" or last.pronoun or last.subject in ("self", "you"):
+        return False
+    return text[i : person.end] in ("my", "our") and text[last.end : i] in (" in ", " at ", " on ", " from ")
 
 
 def _accompanies(text: str, i: int, start: int, people: Sequence[Person]) -> bool:

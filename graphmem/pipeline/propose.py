@@ -19,12 +19,12 @@ ID = "opinion"
 """How its rules are named in explanations: opinion.KEY."""
 
 DISSENT, DISSENT_SAFETY, DISSENT_NOBODY = 0.02, 0.002, 0.05
-"""Chances of a rule's reading under which it is not believed: of a key; of a safety key, which is then asked about instead; in a clause that
+"""Chances of a rule's reading under which it is not believed: of a key; of a safety key, which is asked about instead; in a clause that
 names nobody and may be true of anybody. Own choice, on 2,700 lines of authors not learned from: under 0.02 one statement of a rule in
 fourteen was right, of safety keys every second one."""
 ASSENT = 0.3
 """Chance at which a match whose words before it are unexplained holds after all: rule and opinion agree. Own choice."""
-ASK, STORE, STORE_NOBODY = 0.4, 0.6, 0.95
+ASK, STORE, STORE_NOBODY = 0.3, 0.45, 0.9
 """Chances at which a reading that no rule found is worth a question, and is stored: where somebody is named, where nobody is (it may be
 true of anybody). A safety key is never stored on an opinion alone: it asks. The head is fitted to far more clauses that state
 nothing than it is asked about here, so its chances are low: own choice, on families held out."""
@@ -106,7 +106,10 @@ def propose(c: Classifier, opinion: Opinion, said: Said, talk: Talk, refused: Se
     # against a rule only a name of the key's own type stands
     parts = runs(said.text, said.mentions, key.types[:1] if doubted else key.types, c.matcher.trims)
     if not parts:
-        return None
+        shaped = c.shapes.find(key.name, said)
+        if shaped is None:
+            return None
+        parts = [(shaped.start, shaped.end, (shaped,))]
     start, _, values = max(parts, key=lambda p: (said.text[p[0] : p[1]] not in c.matcher.classes, p[1] - p[0]))
     whole = c.reader.read(said.text, len(said.text), said.masked, said.original, 0)
     if whole.tags.get("generic") or whole.head.get("generic"):

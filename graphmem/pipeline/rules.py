@@ -120,7 +120,7 @@ def load_rules(path: Path, keys: frozenset[str], shared: Mapping[str, str], *, c
     `check` compiles every expression now; the packs of the package are checked by a test instead.
     """
     found = sections(path)
-    macros = {**shared, **(_macros(found["macros"]) if "macros" in found else {})}
+    macros = {**shared, **(macros_of(found["macros"]) if "macros" in found else {})}
     pack = _Pack(str(path), macros, keys, check)
     out: list[Rule] = []
     for name, entry in found.items():
@@ -139,7 +139,8 @@ def load_units(path: Path) -> str:
     return r"\ ?(?:" + "|".join(re.escape(w.replace("_", " ")) for w in sorted(words, key=lambda w: (-len(w), w))) + r")(?![a-z])"
 
 
-def _macros(entry: Entry) -> dict[str, str]:
+def macros_of(entry: Entry) -> dict[str, str]:
+    """The section `macros` of a pack by name."""
     out: dict[str, str] = {}
     for line, text in lines(entry):
         name, colon, pattern = text.partition(": ")

@@ -38,11 +38,23 @@ ACTS = (
     "relative",
     "denied_twice",
     "once",
+    "order",
     "standing",
     "test",
     "document",
     "outgrown",
     "professional",
+    "reaction",
+    "taken_back",
+    "undone",
+    "strange_word",
+    "strange_ours",
+    "for_name",
+    "not_self",
+    "own_mark",
+    "aside_self",
+    "late_name",
+    "late_rest",
 )
 
 

@@ -38,6 +38,9 @@ LOOK_BACK = 3
 ALONE = 12
 """Longest clause, characters, of a sentence of its own that a verdict reaches back to."""
 
+ASIDE_LEFT = 2
+"""Unexplained characters before a person that make him one of an aside: 药盒我妈摆的."""
+
 NUMBER = r"[一二三四五六七八九十百两几\d]{1,4}"
 
 
@@ -157,7 +160,7 @@ def _named(
                 thing[0] == "likes" and is_han(said.text[m.start]) and not whole
             ):
                 continue
-            weight = 3 * topic + (m.end - m.start > 1) + 4 * (thing[0] != "likes") + n / 2 - (m.start - a) / 100
+            weight = 3 * topic + (m.end - m.start > 1) + 4 * (thing[0] != "likes") + n * (4 if verdict.types else 0.5) - (m.start - a) / 100
             if best is None or weight > best[0]:
                 best = (weight, *thing)
     return None if best is None else best[1:]
@@ -189,7 +192,8 @@ def _before(c: Classifier, said: Said, own: Span, value: Span, spans: Sequence[S
         return before
     first = next(a for a, b in spans if a <= value[0] < b)
     for a, b in ((value[1], spans[-1][0]), (first, value[0]), (spans[0][0], first)):
-        people = [p for p in c.reader.read(said.text, b, said.masked, said.original, a).people if p.subject not in ("you", "it")]
-        if people:
+        named = c.reader.read(said.text, b, said.masked, said.original, a)
+        people = [p for p in named.people if p.subject not in ("you", "it")]
+        if people and len(named.left_head) < ASIDE_LEFT:
             return replace(before, people=(people[-1],))
     return before

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from graphmem.memory import Kind, Reason
 from graphmem.ontology import Key
-from graphmem.pipeline.prefix import Before
+from graphmem.pipeline.prefix import Before, Person
 from graphmem.pipeline.rules import Rule
 from graphmem.pipeline.said import Hit, Refused
 from graphmem.pipeline.talk import Talk
@@ -51,6 +51,8 @@ def certainty(before: Before, grave: bool) -> float:
         factor *= HEDGE_SAFETY if grave else HEDGE_STRONG
     if before.tags.get("hedge_mild") or before.head.get("hedge_mild"):
         factor *= HEDGE_MILD
+    if before.tags.get("hedge_near") or before.head.get("hedge_near"):
+        factor *= HEDGE_STRONG
     if before.left and before.people:
         factor *= ASIDE
     return factor
@@ -72,11 +74,17 @@ UNKNOWN = "subject.unknown"
 STRANGERS = frozenset("邻居 房东 客户 保姆 师傅 租客 老乡 neighbour neighbor landlord client nanny tenant trainer".split())
 """Others of packs/subjects.yaml that a memory of the user has no use for."""
 
+NEIGHBOURLY = frozenset({"allergy", "disease", "medication"})
+"""Keys that are remembered of them all the same: the neighbour who comes to dinner and reacts to nuts."""
+
 STRANGER = "subject.stranger"
 """The match is about somebody whom a memory of the user has no use for."""
 
 THING = "subject.thing"
 """The match may be about what the clause before introduced: a pet, a shop."""
+
+_OTHERS_OWN = ("he.", "she.", "they.", "person:", "friend.", "colleague.", "superior.", "subordinate.")
+"""How the subjects begin that are somebody of theirs: a friend of a friend."""
 
 OWN_NAME = frozenset({"name", "age", "birthday", "gender"})
 """Keys that a clause without a person says of what was introduced last: 我家有只猫，名字叫豆豆."""
@@ -84,7 +92,7 @@ OWN_NAME = frozenset({"name", "age", "birthday", "gender"})
 
 def stranger(subject: str) -> bool:
     """Whether a subject is nobody of the user's."""
-    return subject.startswith("person:") and (subject[7:] in STRANGERS or subject[7:].startswith(("he.", "she.", "they.", "person:")))
+    return subject.startswith("person:") and (subject[7:] in STRANGERS or subject[7:].startswith(_OTHERS_OWN))
 
 
 BYGONE = frozenset({"surgery", "hometown", "birthday", "education_level", "family_history", "name"})
@@ -119,20 +127,20 @@ def subjects(rule: Rule, before: Before, talk: Talk) -> list[str] | Refused:
     """Whom the match is about, or why it is about nobody we may remember."""
     if "subject" in rule.options:
         return [rule.options["subject"]]
-    if not before.people:
-        return _without_person(rule, before, talk)
+    if not before.people or ("loose" in rule.flags and all(p.pronoun and p.subject == "it" for p in before.people)):
+        return _without_person(rule, before, talk)  # it turned out to be psoriasis
     last = before.people[-1]
     reported = before.head.get("say", 0)
     if before.tags.get("say") and before.left and last.subject != "self" and not before.tags.get("doctor"):
         return Refused(Reason.THIRD_PARTY, "subject.reported")
     subject = talk.resolve(last.subject) if last.pronoun else last.subject
-    if subject is None and len(before.people) > 1 and not before.people[-2].pronoun:
-        subject = before.people[-2].subject
+    if subject is None and len(before.people) > 1:
+        subject = _antecedent(before, last)
     if last.pronoun and last.subject == "own":
         subject = before.people[-2].subject if len(before.people) > 1 else talk.topic or "self"
     if subject is None or subject == "you":
         return Refused(Reason.CHATTER, UNKNOWN if subject is None else "subject.addressee")
-    if stranger(subject):
+    if stranger(subject) and not (rule.key in NEIGHBOURLY and subject[7:] in STRANGERS):
         return Refused(Reason.THIRD_PARTY, STRANGER)
     if before.left and not (before.tags.get("verb") or before.tags.get("doctor")) and "loose" not in rule.flags:
         return Refused(Reason.THIRD_PARTY, UNKNOWN)
@@ -148,6 +156,14 @@ def subjects(rule: Rule, before: Before, talk: Talk) -> list[str] | Refused:
         joined = [p.subject for p in before.people[-before.joined :]]
         return [s for s in dict.fromkeys(joined) if s != "you"]
     return _spread(subject)
+
+
+def _antecedent(before: Before, last: Person) -> str | None:
+    """Whom he or she means in the clause itself, never the speaker: my trainee told me he's …; I think he's …."""
+    others = [p for p in before.people[:-1] if not p.pronoun and p.subject not in ("self", "you")]
+    if last.subject in ("he", "she"):
+        return others[-1].subject if others else None
+    return before.people[-2].subject if not before.people[-2].pronoun else None
 
 
 def _spread(subject: str) -> list[str]:

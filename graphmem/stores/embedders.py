@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from graphmem.errors import ConfigurationError
-from graphmem.jars import model_jar
 from graphmem.ports import Embedder
 from graphmem.stores.bge import BgeM3Embedder
-from graphmem.stores.embedding import CachedQueries, E5Embedder, UseEmbedder
+from graphmem.stores.embedding import E5, CachedQueries, UseEmbedder
 
 
 def make_embedders(names: Sequence[str], *, bge_model: Path | None, cache: Path) -> tuple[Embedder, ...]:
@@ -20,7 +19,7 @@ def make_embedders(names: Sequence[str], *, bge_model: Path | None, cache: Path)
     """
     makers: Mapping[str, Callable[[], Embedder]] = {
         "use": UseEmbedder,
-        "e5": lambda: E5Embedder(model_jar),
+        "e5": lambda: E5,
         "bge-m3": lambda: BgeM3Embedder(bge_model, cache),
     }
     unknown = [name for name in names if name not in makers]

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from graphmem.errors import ConfigurationError
+from graphmem.jars import model_here, model_jar
 from graphmem.memory import Language
 from graphmem.ports import Embedder
 from graphmem.recall.calibration import Pair, shipped
@@ -86,11 +87,6 @@ class Once(Generic[T]):
         return self._made[0]
 
 
-def sentence_encoder() -> Callable[[str], Sequence[float]]:
-    """The encoder of the second opinion (graphmem/pipeline/opinion.py): USE, whatever recall uses. Loads at the first text; thread safe."""
-    return lambda text: _USE().encode([readable(text)])[0]
-
-
 class UseEmbedder:
     """USE multilingual v3: 16 languages with Chinese and English, across languages too. Loads at the first text; thread safe."""
 
@@ -136,6 +132,27 @@ class E5Embedder:
         hidden = session.run(None, {i.name: given[i.name] for i in session.get_inputs()})[0]
         mean = hidden[0].mean(axis=0)
         return [float(x) for x in mean / np.linalg.norm(mean)]
+
+
+E5 = E5Embedder(model_jar)
+"""The one of this process: its model is in memory once."""
+
+
+def sentence_encoder() -> Callable[[str], Sequence[float]]:
+    """The encoder of the second opinion (graphmem/pipeline/opinion.py), whatever recall uses: USE, and for English e5 after it.
+
+    Loads at the first text; thread safe. Nothing is fetched for it: without e5's archive on the machine, USE alone is what it gives.
+    """
+    there: list[bool] = []
+
+    def encode(text: str) -> Sequence[float]:
+        first: Sequence[float] = _USE().encode([readable(text)])[0]
+        if not speaks(E5, text) or not (there or model_here()):
+            return first
+        there[:] = [True]
+        return [*first, *E5.embed([text], query=False)[0]]
+
+    return encode
 
 
 class CachedQueries:

@@ -222,7 +222,7 @@ def _element(scope: Scope, changes: Changes, row: Row, edge: dict[str, object]) 
         "first": first,
         "source_id": changes.origin.source_id,
         "about": [row.ckey] if row.ckey else [],
-        "supersedes": [old for new, old in changes.links if new == row.mid],
+        "supersedes": [],
     }
 
 

@@ -126,6 +126,11 @@ def _tops(found: list[list[object]]) -> dict[str, int]:
 
 def _apply(scope: Scope, operation: Operation, known: Known, changes: Changes, blanked: list[str]) -> dict[str, object]:
     new = [new_row(scope, changes, r) for r in changes.created] + [new_pending(scope, changes, p) for p in changes.pended]
+    before: dict[object, list[str]] = {}
+    for mid, old in changes.links:
+        before.setdefault(mid, []).append(old)
+    for n, row in zip(new, (*changes.created, *(p.row for p in changes.pended)), strict=True):
+        n["supersedes"] = before.get(row.mid, [])
     # rows sorted by concept, so that two users never wait for each other's concepts in turn
     new.sort(key=lambda n: (n["about"], str(n["source_id"])))
     carrying, linking = carried(known, changes), linked(scope, changes.created, links())
