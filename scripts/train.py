@@ -15,6 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from graphmem.evalfile import Label, parse
+from graphmem.jars import model_jar
 from graphmem.lexicon import load_lexicon
 from graphmem.memory import Polarity
 from graphmem.ontology import load_ontology
@@ -38,6 +39,7 @@ def main() -> None:
     COMMITTED.write_text(made.dumps(), encoding="utf-8")
     print(f"{len(trained)} sentences trained on, {len(held)} held out; {len(made.weights)} features, temperature {made.temperature}")
     print(f"held-out accuracy {accuracy(made, held):.3f}; {COMMITTED.stat().st_size} bytes")
+    model_jar()  # the head learns from both encoders
     clauses = samples(labels(), Extractor(load_ontology(), load_lexicon()))
     head = fit(clauses, sentence_encoder())
     save(head)

@@ -15,6 +15,7 @@ from pydantic import SecretStr
 
 from graphmem import localdb
 from graphmem.app import Graphmem, open_graphmem
+from graphmem.jars import model_jar
 from graphmem.scope import Scope
 from graphmem.settings import Settings
 from graphmem.stores.neo4j_probe import probe
@@ -53,6 +54,12 @@ def neo4j_server() -> Iterator[Neo4jServer]:
             yield Neo4jServer(server.uri, server.user, server.password, server.home)
         finally:
             localdb.down(home)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _english_encoder() -> None:
+    """What is heard of English depends on its encoder (graphmem/stores/embedding.py): every test finds its archive on the machine."""
+    model_jar()
 
 
 @pytest.fixture(autouse=True)

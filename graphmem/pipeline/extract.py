@@ -170,6 +170,8 @@ class Extractor:
                 continue
             earlier = clauses[i - 1] if i and not clauses[i - 1].quoted and self._goes_on(clauses[i - 1], clause) else None
             later = clauses[i + 1] if i + 1 < len(clauses) and clauses[i + 1].sentence == clause.sentence else None
+            if earlier is not None and earlier.sentence != clause.sentence and self._read_two(hearing, sliced, earlier, clause, talk):
+                continue  # amoxicillin. brings me out in a rash
             if not self._read(hearing, sliced, clause, talk, later) and earlier is not None and earlier.text != clause.text:
                 self._read_two(hearing, sliced, earlier, clause, talk)
 
@@ -207,16 +209,16 @@ class Extractor:
         talk.lost = False
         return True
 
-    def _read_two(self, hearing: _Hearing, sliced: Sliced, earlier: Clause, clause: Clause, talk: Talk) -> None:
+    def _read_two(self, hearing: _Hearing, sliced: Sliced, earlier: Clause, clause: Clause, talk: Talk) -> bool:
         """A clause whose object stands in the clause before it: 重金属太吵，我听不得; Golf? I can't stand it."""
         if clause.end - earlier.start > CLAUSE_MAX or clause.text == earlier.text:
-            return
+            return False
         both = replace(earlier, text=sliced.normal.norm[earlier.start : clause.end], end=clause.end, end_mark=clause.end_mark)
         c = self._classifier
         mentions = c.recogniser.find(both.text)
         rules = [r for r in c.triggers(both.text, mentions) if "two" in r.flags]
         if not rules:
-            return
+            return False
         times = clock.times(both.text, hearing.said_at, hearing.zone)
         found, _ = c.read(Said(both.text, mentions, clock.spans(times), _cutter(sliced, both)), rules, talk)
         for f in found:
@@ -224,6 +226,7 @@ class Extractor:
         if found:
             hearing.not_stored[:] = [n for n in hearing.not_stored if n.span != sliced.normal.span(clause.start, clause.end)]
             talk.topic = found[-1].statement.subject
+        return bool(found)
 
     def _read(self, hearing: _Hearing, sliced: Sliced, clause: Clause, talk: Talk, later: Clause | None) -> bool:
         c = self._classifier

@@ -122,6 +122,8 @@ class Guard:
         if not people or people[-1].pronoun or people[-1].subject in SPEAKER | {"parents", "children"}:
             return None
         text, last = _text(sliced, p), people[-1]
+        if last.start == 0 and len(people) == 1 and self.speech.is_("for_head", text[last.end :]):
+            return last.subject  # nana's eye drops? latanoprost
         if len({q.subject for q in people if q.subject not in SPEAKER}) > 1 or text[last.end :].strip(" ,.?!的") not in (
             "",
             "please",
@@ -213,10 +215,15 @@ class Guard:
         return out
 
     def _bare(self, text: str, i: int) -> Person | None:
-        word = self.reader.people.words.at(text, i)
+        """A word of kin without a possessive, or many: friends, cousins; the many are nobody to whom a statement could be given."""
+        people = self.reader.people
+        word = people.words.at(text, i)
+        many = re.match(r"[a-z]{4,}s\b", text[i : i + 24]) if word is None else None
+        if many is not None and many[0][:-1] in people.roles and people.roles[many[0][:-1]].kind in ("role", "other"):
+            return Person(people.roles[many[0][:-1]].name, i, i + len(many[0]), True)
         if word is None or not word[0].isascii() or (len(word) < KIN_MIN and not text.startswith("'s ", i + len(word))):
             return None
-        role = self.reader.people.roles[word]
+        role = people.roles[word]
         return Person(role.name, i, i + len(word)) if role.kind in ("role", "other") else None
 
     def _person(self, sliced: Sliced, p: _Piece, at: int) -> Person | None:

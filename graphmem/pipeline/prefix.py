@@ -40,6 +40,7 @@ class Before:
     head      tags of the small words before the last person
     left      characters after the last person that nothing explains; `left_head` before it
     company   those with whom it is done: 跟女朋友领了证 is about the speaker
+    owner     whose thing it is that the last person deals with: 儿子的内衣我们只选纯棉
     """
 
     people: tuple[Person, ...] = ()
@@ -50,6 +51,7 @@ class Before:
     left_head: str = ""
     glued: bool = False
     company: tuple[Person, ...] = ()
+    owner: Person | None = None
 
 
 class PrefixReader:
@@ -230,6 +232,7 @@ class PrefixReader:
         tags: dict[str, int] = {}
         head: dict[str, int] = {}
         left = left_head = ""
+        owner: Person | None = None
         joined, glued, i = 1, False, start
         solid: dict[int, int] = {}
         for m in mentions:
@@ -255,6 +258,7 @@ class PrefixReader:
                     company.append(person)
                     i = person.end
                     continue
+                owner = people[-1] if people and glued and left and person.subject == "self" else None
                 joined = joined + 1 if people and _joins(text[people[-1].end : i]) else 1
                 people.append(person)
                 for tag, n in tags.items():
@@ -281,7 +285,7 @@ class PrefixReader:
             step = max(1, len(_latin_word(text, i)))
             left += text[i : min(i + step, end)]
             i += step
-        return Before(tuple(people), joined, tags, head, left, left_head, glued, tuple(company))
+        return Before(tuple(people), joined, tags, head, left, left_head, glued, tuple(company), owner)
 
 
 _ANY_YOUNG = frozenset("姑娘 丫头 男孩 女娃 小朋友 小孩 小家伙 孩子 娃 宝贝".split())

@@ -50,6 +50,7 @@ ACTS = (
     "strange_word",
     "strange_ours",
     "for_name",
+    "for_head",
     "not_self",
     "own_mark",
     "aside_self",

@@ -38,7 +38,7 @@ LOOK_BACK = 3
 ALONE = 12
 """Longest clause, characters, of a sentence of its own that a verdict reaches back to."""
 
-ASIDE_LEFT = 2
+ASIDE_LEFT = 1
 """Unexplained characters before a person that make him one of an aside: 药盒我妈摆的."""
 
 NUMBER = r"[一二三四五六七八九十百两几\d]{1,4}"

@@ -152,6 +152,8 @@ def subjects(rule: Rule, before: Before, talk: Talk) -> list[str] | Refused:
         others = [p for p in before.people[:-1] if p.subject != "self"]
         if others or before.left_head or before.head.get("generic"):
             return Refused(Reason.THIRD_PARTY, "subject.reported_by_other")
+    if before.owner is not None and "choose" in rule.flags and not before.owner.pronoun:
+        return _spread(before.owner.subject)
     if before.joined > 1:
         joined = [p.subject for p in before.people[-before.joined :]]
         return [s for s in dict.fromkeys(joined) if s != "you"]

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any, cast
 
 import pytest
 
+from bench.rig import hits_of
 from graphmem.answers import MemoryFilter, Remember
 from graphmem.app import Graphmem
 from graphmem.errors import ConflictError, InvalidInputError
 from graphmem.memory import Kind, Provenance, SourceKind, Status, Turn, Verdict
 from graphmem.scope import Scope
+from graphmem.slot import ckey_of_text, slot
 from tests.graph_view import Edge, ago, census, changes, edges, waiting
 
 INFERRED = Provenance(SourceKind.AGENT_INFERRED)
@@ -24,6 +27,24 @@ def only(found: list[Edge]) -> Edge:
 
 def values(g: Graphmem, scope: Scope, key: str) -> list[str | None]:
     return [m.value for m in g.latest(scope, key).items]
+
+
+def test_a_user_without_edges_costs_no_look_into_the_indexes_of_rows_and_one_with_an_edge_does(graphmem: Graphmem, scope: Scope) -> None:
+    """The first batch of an import names a slot a row; there is nothing to be found in any of them."""
+    slots = [slot(scope, Kind.FACT, "note", "self", ckey_of_text(f"note {n}")) for n in range(50)]
+    none: dict[str, list[str]] = {k.name: [] for k in Kind}
+    asked = {"tenant_id": scope.tenant, "user_id": scope.user, "op": "x", "since": 0, "prefixes": none, "pending": none, "things": none}
+    text = "PROFILE " + graphmem.neo4j.queries["lock_and_read"].text
+
+    def hits() -> int:
+        with graphmem.neo4j.driver.session() as session, session.begin_transaction() as tx:
+            result = tx.run(text, {"in": {**asked, "slots": {**none, "FACT": slots}}})
+            result.single()
+            return hits_of(cast("dict[str, Any]", result.consume().profile))
+
+    before = hits()
+    graphmem.remember(scope, Remember("home_city", "Hangzhou"))
+    assert before < 50 <= hits() - before
 
 
 # --- new, supersede, reinforce

@@ -252,6 +252,25 @@ def test_the_rows_of_a_user_come_together_and_in_order_however_large_the_file() 
     assert all(homes[r.number % 7] == index for index, part in enumerate(parts) for r in part)
 
 
+def test_a_row_comes_out_of_the_parts_as_it_went_in_and_a_user_id_that_is_no_text_is_rejected_not_the_end_of_the_file(
+    tmp_path: Path,
+) -> None:
+    row = {"user_id": "\ud800", "key": "likes", "value": "茶", "at": 1.5, "metadata": {"n": [1, None, True, 1 << 70]}}
+    read = list(rows(source(tmp_path, json.dumps(row).encode(), form="jsonl")))
+    with Spool(1) as spool:
+        spool.fill((str(r.fields["user_id"]), r) for r in read)
+        back = list(spool.part(0))
+    assert back == read
+    refused = entry(back[0], Defaults(), KNOWN)
+    assert isinstance(refused, Reject) and refused.column == "user_id"
+
+
+def test_a_name_that_stands_twice_is_told_of_its_own_line_alone(tmp_path: Path) -> None:
+    lines = ('{"user_id": "u1", "key": "likes", "value": "tea", "value": "tea"}', '{"user_id": "u1", "key": "likes", "value": "tea"}')
+    first, second = rows(source(tmp_path, "\n".join(lines).encode(), form="jsonl"))
+    assert (first.column, first.fault) == ("value", "the name 'value' stands twice") and second.fault is None
+
+
 def test_progress_says_rate_and_time_to_go() -> None:
     assert line("writing", 500, 2000, 10.0) == "writing: 500 of 2000 rows, 50 a second, 30 s to go"
     assert line("reading", 500, 0, 10.0) == "reading: 500 rows, 50 a second"

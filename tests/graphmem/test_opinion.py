@@ -17,9 +17,10 @@ from graphmem.memory import Heard, Turn
 from graphmem.ontology import load_ontology
 from graphmem.pipeline.extract import Extractor
 from graphmem.pipeline.learn import fit, samples, save
-from graphmem.pipeline.opinion import CLAUSES_MAX, NONE, SIZE, WEIGHTS, head
+from graphmem.pipeline.opinion import CLAUSES_MAX, NONE, SIZE, SIZE_MORE, WEIGHTS, head, wording
 from graphmem.pipeline.propose import ID, SURE, sure
 from graphmem.pipeline.slice import cut
+from graphmem.stores import embedding
 from graphmem.stores.embedding import sentence_encoder
 from scripts.train import labels
 
@@ -107,8 +108,8 @@ def test_fitting_twice_gives_the_same_head_and_it_is_read_back_as_it_was_saved(t
     assert sorted(s.reading for s in clauses) == ["food_preference+", NONE, "pet+"]
     first, second = fit(clauses, sentence_encoder()), fit(clauses, sentence_encoder())
     assert np.array_equal(first.weights, second.weights)
-    save(first, tmp_path / "w.npy", tmp_path / "n.json")
-    read = head(tmp_path / "w.npy", tmp_path / "n.json")
+    save(first, tmp_path / "w.npz", tmp_path / "n.json")
+    read = head(tmp_path / "w.npz", tmp_path / "n.json")
     assert read.readings == first.readings
     assert np.allclose(read.weights, first.weights)
 
@@ -117,6 +118,36 @@ def test_the_committed_head_is_small_and_knows_every_key_that_people_state() -> 
     known = {r[:-1] for r in head().readings if r != NONE}
     assert WEIGHTS.stat().st_size < 400_000
     assert {k.name for k in load_ontology().keys} - known <= {"passport_number", "bank_account"}
+
+
+def test_an_english_clause_is_read_with_and_without_the_second_encoder() -> None:
+    """Its archive may be missing where a turn is heard: the opinion of a plain statement stays."""
+    made, text = extractor(), "my daughter is allergic to shellfish"
+    sliced = cut(text)
+    vector, found = sentence_encoder()(text), made.marks(sliced, sliced.clauses[0])
+    assert len(vector) == SIZE + SIZE_MORE
+    assert len(sentence_encoder()("我女儿对虾过敏")) == SIZE
+    both, one = head().opinion(vector, found), head().opinion(vector[:SIZE], found)
+    assert both.best()[:2] == one.best()[:2] == ("allergy", "+")
+    assert both.chances != one.chances
+
+
+def test_without_the_archive_on_the_machine_nothing_is_fetched_for_an_opinion(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fetched(*_: object) -> None:
+        raise AssertionError("an opinion fetched a file")
+
+    monkeypatch.setattr(embedding, "model_here", lambda: False)
+    monkeypatch.setattr(embedding.E5, "embed", fetched)
+    assert len(sentence_encoder()("my daughter is allergic to shellfish")) == SIZE
+
+
+def test_a_clause_is_worded_with_its_names_as_their_types_and_no_longer_than_a_bound() -> None:
+    find = extractor(False).recogniser.find
+    first, second = ("penicillin brings me out in hives", "amoxicillin brings me out in hives")
+    assert wording(first, find(first)) == wording(second, find(second))
+    assert any(m.endswith("> brings me") for m in wording(first, find(first)))
+    assert len(wording("so " * 5_000, ())) < 50
+    assert len(wording(" ".join(f"w{n}" for n in range(5_000)), ())) < 1_000
 
 
 @pytest.mark.long
