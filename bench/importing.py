@@ -72,26 +72,35 @@ def written(path: Path, rows: int, users: int) -> int:
 
 @dataclass
 class Run:
-    """One import of `rows` rows in one or several processes, the raw arm in between: what it cost and what its last process said."""
+    """One import of `rows` rows in one or several processes, the raw arm in between: what it cost and what its last process said.
+
+    starts: what it cost until the processes were open; the raw arm's is open already, so it is told apart.
+    """
 
     made: Rig
     path: Path
     rows: int
     raw: Raw
     cost: Cost = field(default_factory=Cost)
+    starts: Cost = field(default_factory=Cost)
     peak: int = 0
     last: int = 0
     end: Mapping[str, object] = field(default_factory=dict)
 
     def process(self, kill_at: int | None, stops: Sequence[int]) -> bool:
         """One process, until it ends (True) or has done `kill_at` rows and is killed; the raw arm has its turn at each of `stops`."""
-        before = _children()
+        before, starting = _children(), 0.0
         began, server = time.monotonic(), cpu_of(self.made.pid)
         with subprocess.Popen(self._command(stops), cwd=ROOT, env=self._env(), stdin=-1, stdout=-1, text=True) as child:
             for said in child.stdout or ():
                 now = json.loads(said)
+                if "opened" in now:
+                    starting = now["opened"]
+                    self.starts += Cost(0, time.monotonic() - began, starting, cpu_of(self.made.pid) - server)
+                    began, server = time.monotonic(), cpu_of(self.made.pid)
+                    continue
                 if "done" not in now:
-                    self.end = {k: v for k, v in now.items() if k != "cpu"}
+                    self.end = now
                     continue
                 self._point(self.cost.wall + time.monotonic() - began, now["done"], now["mb"])
                 if kill_at is not None and now["done"] >= kill_at:
@@ -102,7 +111,7 @@ class Run:
                     self.raw.arm(self.made)
                     began, server = time.monotonic(), cpu_of(self.made.pid)
                     self._go(child)
-        self.cost += Cost(0, time.monotonic() - began, _children() - before, cpu_of(self.made.pid) - server)
+        self.cost += Cost(0, time.monotonic() - began, _children() - before - starting, cpu_of(self.made.pid) - server)
         if kill_at is None and child.returncode != 0:
             raise SystemExit(f"the import ended with {child.returncode}")
         return kill_at is None
@@ -135,9 +144,9 @@ def _children() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def imported(made: Rig, path: Path, rows: int, kills: int) -> Run:
+def imported(made: Rig, path: Path, rows: int, kills: int, raw: Raw) -> Run:
     """The whole import: killed at random points of equal stretches, begun again, the raw arm in between."""
-    chance, run = random.Random(7), Run(made, path, rows, Raw(rows // TURNS))
+    chance, run = random.Random(7), Run(made, path, rows, raw)
     stops = [rows * (k + 1) // (TURNS + 1) for k in range(TURNS)]
     points = [int(rows * (k + chance.uniform(0.3, 0.9)) / (kills + 1)) for k in range(kills)]
     for before, point in zip([0, *points], points, strict=False):
@@ -173,15 +182,17 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--users", type=int, default=1_000)
     parser.add_argument("--kills", type=int, default=0)
+    parser.add_argument("--ready", action="store_true", help="the raw arm's times are made ready for the wire before it is measured")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="graphmem-bench-") as folder, rig() as made:
         path = Path(folder) / "statements.jsonl"
         expected = written(path, asked.rows, asked.users)
         size = path.stat().st_size >> 20
         print(f"{asked.rows} rows of {asked.users} users, {size} MB; {os.cpu_count()} cores, load {load():.1f}", flush=True)
-        run = imported(made, path, asked.rows, asked.kills)
+        run = imported(made, path, asked.rows, asked.kills, Raw(asked.rows // TURNS, asked.ready))
         cost, raw = run.cost, run.raw.cost
         print(f"import: {cost.said()}; {json.dumps(run.end)}")
+        print(f"until its {asked.kills + 1} processes were open: {run.starts.wall:.1f} s, {run.starts.client:.1f} s of their processor")
         print(f"peak RSS of the import's process: {run.peak} MB", flush=True)
         print(f"raw UNWIND: {raw.said()}")
         print(f"import / raw = {cost.rate / raw.rate:.2f} by the clock, {raw.per_row / cost.per_row:.2f} by processor time", flush=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from graphmem.errors import ConfigurationError, InvalidInputError, UnavailableError
-from graphmem.importing.batch import Batch, Hand, Outcome, prepared, replayed_verdicts, tally, write
+from graphmem.importing.batch import RULE, Batch, Hand, Outcome, prepared, replayed_verdicts, tally, write
 from graphmem.importing.files import Opened
 from graphmem.importing.reading import Raw, Source, columns_of, rows
 from graphmem.importing.rejects import Rejects
@@ -180,8 +180,10 @@ class Loading:
         try:
             outcome = done.get(self._hand.operation(batch).op)
             if outcome is not None:
-                again = tally(batch, replayed_verdicts(outcome))
-                found = [prepared(self._hand, e) for e in batch.rows]
+                verdicts = replayed_verdicts(outcome)
+                again, heard = tally(batch, verdicts), {rule for rule, _, _ in verdicts}
+                # only what has no verdict can have been rejected before the judge
+                found = [prepared(self._hand, e) for e in batch.rows if f"{RULE}{e.raw.number}" not in heard]
                 early = tuple(r for r in found if isinstance(r, Reject))
                 result = Outcome(again.verdicts, (*early, *again.rejects), len(batch.rows) - len(early))
             else:

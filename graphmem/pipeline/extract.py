@@ -19,6 +19,7 @@ from graphmem.pipeline.guard import Guard
 from graphmem.pipeline.model import second_opinion
 from graphmem.pipeline.normal import is_han, language_of, normalise
 from graphmem.pipeline.opinion import CLAUSES_MAX, Encode, head, marks
+from graphmem.pipeline.pieces import Pieces, pieces_of
 from graphmem.pipeline.prefix import Before, PrefixReader
 from graphmem.pipeline.propose import DOUBTED, agreed, believed, propose, wished
 from graphmem.pipeline.propose import ID as OPINION
@@ -59,6 +60,7 @@ class _Hearing:
     slip: bool
     seen: dict[tuple[str, str | None], tuple[Reason, str] | None]
     opinions: int = 0
+    pieces: Pieces = ()
     ordered: int = -1
 
 
@@ -313,7 +315,9 @@ class Extractor:
             talk.topic = first or talk.topic
 
     def _keep(self, hearing: _Hearing, sliced: Sliced, clause: Clause, found: Found, times: clock.Times = ()) -> None:
-        found = self._guard.seen(sliced, clause, found)
+        if not hearing.pieces:
+            hearing.pieces = pieces_of(sliced)
+        found = self._guard.seen(sliced, hearing.pieces, clause, found)
         statement = clock.bound(found, clause.text, times, hearing.said_at)
         start, end = sliced.normal.span(clause.start, clause.end)
         statement = replace(statement, text=hearing.turn.text[start:end], span=(start, end), slip=statement.slip or hearing.slip)
@@ -343,7 +347,7 @@ class Extractor:
         key = self._ontology.key(statement.key)
         if statement.value is None:
             hearing.not_stored.append(NotStored(statement.text, (start, end), Reason.LOW_CONFIDENCE, statement.rule))
-        else:
+        elif not any((f.statement.key, f.statement.ckey, f.statement.subject) == same[:3] for f in hearing.follow_ups):
             hearing.follow_ups.append(FollowUp(statement, key.ask(statement.value)))
 
     def _taken_back(self, earlier: Statement, later: Statement) -> bool:

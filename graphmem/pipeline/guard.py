@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 
 from graphmem.ontology import Ontology
 from graphmem.pipeline.classify import ELDERS
+from graphmem.pipeline.pieces import Piece, Pieces, cutter_of, text_of, within
 from graphmem.pipeline.prefix import Person, PrefixReader
 from graphmem.pipeline.recognise import Recogniser
-from graphmem.pipeline.said import Cut, Found
+from graphmem.pipeline.said import Found
 from graphmem.pipeline.slice import Clause, Sliced
 from graphmem.pipeline.speech import Speech
 
@@ -34,17 +35,6 @@ VAGUE = frozenset({"you", "it", "they"})
 
 FAMILY = "family_history"
 
-_PARTS = ",，.。;；!！?？()（）\n\u241e"
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """What stands between two marks: its place in the normal form and the sentence it belongs to."""
-
-    start: int
-    end: int
-    sentence: int
-
 
 @dataclass(frozen=True, slots=True)
 class Guard:
@@ -55,14 +45,13 @@ class Guard:
     speech: Speech
     recogniser: Recogniser
 
-    def seen(self, sliced: Sliced, clause: Clause, found: Found) -> Found:
+    def seen(self, sliced: Sliced, pieces: Pieces, clause: Clause, found: Found) -> Found:
         """The statement as it came, said of somebody else, or made a question."""
         s = found.statement
         if not self.ontology.key(s.key).safety:
             return found
-        pieces = _pieces(sliced)
         a, b = clause.start + min(found.start, found.value_start), clause.start + max(found.end, found.value_end)
-        own = [i for i, p in enumerate(pieces) if p.start < b and a < p.end]
+        own = within(pieces, a, b)
         if not own:
             return found
         if self._unsaid(sliced, pieces, own, found, clause.start + found.value_end):
@@ -74,9 +63,9 @@ class Guard:
             return found if kin is None else self._of(found, kin)
         return self._whose(sliced, pieces, own, b, found)
 
-    def _whose(self, sliced: Sliced, pieces: Sequence[_Piece], own: Sequence[int], end: int, found: Found) -> Found:
+    def _whose(self, sliced: Sliced, pieces: Pieces, own: Sequence[int], end: int, found: Found) -> Found:
         reach = range(own[0], min(own[-1] + NEAR + 2, len(pieces)))
-        denied = any(self.speech.is_("not_self", _text(sliced, pieces[i])) for i in reach)
+        denied = any(self.speech.is_("not_self", text_of(sliced, pieces[i])) for i in reach)
         after = self._after(sliced, pieces, own[-1], end, NEAR + 2 * denied)
         if after is not None:
             return self._of(found, after)
@@ -84,7 +73,7 @@ class Guard:
             return self._asked(found)
         first = any(self._first(sliced, pieces[i]) for i in own)
         for i in own:
-            text = _text(sliced, pieces[i])
+            text = text_of(sliced, pieces[i])
             text = text.replace(found.statement.value.casefold(), "\0") if found.statement.value else text
             if self.speech.is_("strange_ours", text) or (not first and self.speech.is_("strange_word", text)):
                 return self._asked(found)
@@ -95,7 +84,7 @@ class Guard:
             return self._of(found, before)
         return self._asked(found) if self._beside(sliced, pieces, own) else found
 
-    def _unsaid(self, sliced: Sliced, pieces: Sequence[_Piece], own: Sequence[int], found: Found, at: int) -> bool:
+    def _unsaid(self, sliced: Sliced, pieces: Pieces, own: Sequence[int], found: Found, at: int) -> bool:
         """Whether words after a statement take it back or end it, which it does not say itself."""
         s, last = found.statement, pieces[own[-1]]
         if s.polarity == "-" or s.is_end:
@@ -104,16 +93,16 @@ class Guard:
         if self.speech.is_("taken_back", rest):
             return True
         near = [p for p in pieces[own[0] : own[-1] + 3] if p.sentence == last.sentence]
-        return any(self.speech.is_("undone", _text(sliced, p)) for p in near)
+        return any(self.speech.is_("undone", text_of(sliced, p)) for p in near)
 
-    def _bracketed(self, sliced: Sliced, pieces: Sequence[_Piece], last: int) -> str | None:
+    def _bracketed(self, sliced: Sliced, pieces: Pieces, last: int) -> str | None:
         """The relative in the bracket after an entry of a form: colon cancer (father, at 58)."""
         if last + 1 >= len(pieces) or sliced.normal.norm[pieces[last + 1].start - 1] not in "(（":
             return None
         person = self._person(sliced, pieces[last + 1], pieces[last + 1].start)
         return None if person is None or person.pronoun or person.subject in ("self", "you") else person.subject
 
-    def _for(self, sliced: Sliced, pieces: Sequence[_Piece], first: int) -> str | None:
+    def _for(self, sliced: Sliced, pieces: Pieces, first: int) -> str | None:
         """Whom the piece before a statement is for, when it ends with him: any support for my mother-in-law? vascular dementia."""
         if not first:
             return None
@@ -121,7 +110,7 @@ class Guard:
         people = [q for q in self._everybody(sliced, p, True) if q.subject not in VAGUE]
         if not people or people[-1].pronoun or people[-1].subject in SPEAKER | {"parents", "children"}:
             return None
-        text, last = _text(sliced, p), people[-1]
+        text, last = text_of(sliced, p), people[-1]
         if last.start == 0 and len(people) == 1 and self.speech.is_("for_head", text[last.end :]):
             return last.subject  # nana's eye drops? latanoprost
         if len({q.subject for q in people if q.subject not in SPEAKER}) > 1 or text[last.end :].strip(" ,.?!的") not in (
@@ -139,7 +128,7 @@ class Guard:
     def _asked(self, found: Found) -> Found:
         return replace(found, statement=replace(found.statement, confidence=min(found.statement.confidence, ASKED)))
 
-    def _after(self, sliced: Sliced, pieces: Sequence[_Piece], last: int, at: int, near: int) -> str | None:
+    def _after(self, sliced: Sliced, pieces: Pieces, last: int, at: int, near: int) -> str | None:
         """Whom the words after a statement give it to: …, my mum I mean; …. That's my daughter; …，是我妈."""
         norm = sliced.normal.norm
         for i in range(last, min(last + near + 1, len(pieces))):
@@ -159,9 +148,9 @@ class Guard:
         """Where the rest of a statement's own piece may name somebody: … belongs to my twin; … for my daughter."""
         return (m for i in range(start, end) if norm[i - 1] in " ," and (m := self.speech.acts["late_name"].match(norm, i, end)))
 
-    def _first(self, sliced: Sliced, p: _Piece) -> bool:
+    def _first(self, sliced: Sliced, p: Piece) -> bool:
         """Whether a piece names the speaker, save in I think and tell me."""
-        text = self.speech.acts["aside_self"].sub(lambda m: " " * len(m[0]), _text(sliced, p))
+        text = self.speech.acts["aside_self"].sub(lambda m: " " * len(m[0]), text_of(sliced, p))
         people = self.reader.people
         i = 0
         while i < len(text):
@@ -169,13 +158,13 @@ class Guard:
             if word is None or (word[0].isascii() and i and text[i - 1].isascii() and text[i - 1].isalnum()):
                 i += 1
                 continue
-            person = self.reader.person_at(text, i, _cutter(sliced, p))
+            person = self.reader.person_at(text, i, cutter_of(sliced, p))
             if person is not None and person.subject in ("self", "own"):
                 return True
             i = person.end if person is not None else i + len(word)
         return self.speech.is_("own_mark", text)
 
-    def _beside(self, sliced: Sliced, pieces: Sequence[_Piece], own: Sequence[int]) -> bool:
+    def _beside(self, sliced: Sliced, pieces: Pieces, own: Sequence[int]) -> bool:
         """Whether somebody else stands in a statement's words, last before them, or first after them."""
         if any(self._others(sliced, pieces[i], True) for i in own):
             return True
@@ -191,12 +180,12 @@ class Guard:
             return False
         return after.sentence == pieces[own[-1]].sentence or named[0].pronoun
 
-    def _others(self, sliced: Sliced, p: _Piece, bare: bool) -> bool:
+    def _others(self, sliced: Sliced, p: Piece, bare: bool) -> bool:
         return any(q.subject not in VAGUE | SPEAKER for q in self._everybody(sliced, p, bare))
 
-    def _everybody(self, sliced: Sliced, p: _Piece, bare: bool = False) -> list[Person]:
+    def _everybody(self, sliced: Sliced, p: Piece, bare: bool = False) -> list[Person]:
         """Everybody whom a piece names, in order; `bare`: words of kin without a possessive too."""
-        text, cut = _text(sliced, p), _cutter(sliced, p)
+        text, cut = text_of(sliced, p), cutter_of(sliced, p)
         for m in self.recogniser.find(text):
             person = self.reader.person_at(text, m.start, cut)
             if not text[m.start].isascii() and (person is None or person.end < m.end):
@@ -226,37 +215,10 @@ class Guard:
         role = people.roles[word]
         return Person(role.name, i, i + len(word)) if role.kind in ("role", "other") else None
 
-    def _person(self, sliced: Sliced, p: _Piece, at: int) -> Person | None:
+    def _person(self, sliced: Sliced, p: Piece, at: int) -> Person | None:
         """Somebody at a place, in the normal form's offsets."""
         if at >= p.end:
             return None
-        text, cut = _text(sliced, p), _cutter(sliced, p)
+        text, cut = text_of(sliced, p), cutter_of(sliced, p)
         person = self.reader.person_at(text, at - p.start, cut) or self._bare(text, at - p.start)
         return None if person is None else replace(person, start=person.start + p.start, end=person.end + p.start)
-
-
-def _pieces(sliced: Sliced) -> list[_Piece]:
-    """The turn's own words between marks, in order."""
-    out: list[_Piece] = []
-    norm = sliced.normal.norm
-    for clause in sliced.clauses:
-        if clause.quoted:
-            continue
-        start = clause.start
-        for i in range(clause.start, clause.end + 1):
-            if i == clause.end or norm[i] in _PARTS:
-                a, b = start, i
-                while a < b and norm[a] == " ":
-                    a += 1
-                if a < b:
-                    out.append(_Piece(a, b, clause.sentence))
-                start = i + 1
-    return out
-
-
-def _text(sliced: Sliced, p: _Piece) -> str:
-    return sliced.normal.norm[p.start : p.end]
-
-
-def _cutter(sliced: Sliced, p: _Piece) -> Cut:
-    return lambda a, b: sliced.normal.original(p.start + a, p.start + b)

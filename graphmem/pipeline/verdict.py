@@ -190,10 +190,12 @@ def _before(c: Classifier, said: Said, own: Span, value: Span, spans: Sequence[S
     before = c.reader.read(said.text, own[1], said.masked, said.original, own[0], said.mentions)
     if before.people:
         return before
-    first = next(a for a, b in spans if a <= value[0] < b)
-    for a, b in ((value[1], spans[-1][0]), (first, value[0]), (spans[0][0], first)):
+    first, aside = next(a for a, b in spans if a <= value[0] < b), ""
+    rest = next((b for a, b in spans if a <= value[0] < b), value[1])  # what follows the thing in its own clause is no aside
+    for a, b in ((rest, spans[-1][0]), (value[1], rest), (first, value[0]), (spans[0][0], first)):
         named = c.reader.read(said.text, b, said.masked, said.original, a)
         people = [p for p in named.people if p.subject not in ("you", "it")]
         if people and len(named.left_head) < ASIDE_LEFT:
             return replace(before, people=(people[-1],))
-    return before
+        aside = aside or named.left_head if people else aside
+    return replace(before, left=before.left + aside)
