@@ -104,6 +104,8 @@ class Classifier:
             values = list(self.matcher.values(said, rule, m))
             if not before.people:
                 before = self._with_people(said, m, before)
+            if not before.people and first and values:
+                before = self._owner_inside(said, m, before, min((v.start for _, v, _, _ in values if v is not None), default=m.start))
         else:
             end = min(starts, default=m.start) if first else self.matcher.past_people(said, rule, m, min(starts, default=m.end))
             before = self.reader.read(said.text, end, said.masked, said.original, 0, said.mentions)
@@ -161,6 +163,12 @@ class Classifier:
             return replace(after, tags=after.tags | {t: n for t, n in before.tags.items() if t in ("generic", "clinician")})
         tags = {t: before.tags.get(t, 0) + after.tags.get(t, 0) for t in before.tags.keys() | after.tags.keys()}
         return replace(before, tags=tags, left=before.left + after.left)
+
+    def _owner_inside(self, said: Said, m: Hit, before: Before, value: int) -> Before:
+        """我妈香菜从来不吃: the slot that opens the clause begins with the one who is meant, right before its value."""
+        inside = self.reader.read(said.text, value, said.masked, said.original, m.start)
+        nearby = inside.people and not (inside.left or inside.left_head or inside.glued or inside.tags.get("verb"))
+        return replace(before, people=inside.people, joined=inside.joined) if nearby else before
 
     def stated(self, key: Key, value: str, rule: str) -> Found:
         """A statement of a key and a value as a caller knows them."""

@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Literal
 from zoneinfo import ZoneInfo
 
 from graphmem.lexicon import Lexicon
-from graphmem.memory import EPOCH, FollowUp, Heard, Kind, Language, NotStored, Reason, Statement, Step, Turn
+from graphmem.memory import EPOCH, Heard, Language, NotStored, Reason, Step, Turn
 from graphmem.ontology import PACKS, Ontology
 from graphmem.pipeline import clock
 from graphmem.pipeline.answers import Answers
 from graphmem.pipeline.built import classifier
-from graphmem.pipeline.guard import Guard
-from graphmem.pipeline.model import second_opinion
-from graphmem.pipeline.normal import is_han, language_of, normalise
+from graphmem.pipeline.guard import FAMILY, Guard
+from graphmem.pipeline.keeping import Hearing, Keeper, cutter
+from graphmem.pipeline.normal import is_han, language_of
 from graphmem.pipeline.opinion import CLAUSES_MAX, Encode, head, marks
-from graphmem.pipeline.pieces import Pieces, pieces_of
 from graphmem.pipeline.prefix import Before, PrefixReader
 from graphmem.pipeline.propose import DOUBTED, agreed, believed, propose, wished
 from graphmem.pipeline.propose import ID as OPINION
 from graphmem.pipeline.recognise import Recogniser
-from graphmem.pipeline.said import Cut, Found, Refused, Said
+from graphmem.pipeline.said import Found, Refused, Said
 from graphmem.pipeline.slice import CLAUSE_MAX, Clause, Sliced, cut
 from graphmem.pipeline.speech import Speech, load_speech
 from graphmem.pipeline.talk import Talk
-from graphmem.pipeline.timespan import TimeSpan
 from graphmem.pipeline.verdict import VERDICT_MAX, judge, looked_back
 from graphmem.pipeline.whom import STRANGER
 from graphmem.pipeline.words import load_people
@@ -36,32 +33,11 @@ from graphmem.pipeline.words import load_people
 THRESHOLD = 0.85
 """Certainty needed to store (design section 5)."""
 
-GROUNDS: tuple[Literal["test", "document", "outgrown", "professional"], ...] = ("test", "document", "outgrown", "professional")
-"""Acts of packs/speech.yaml that ground a denial, the strongest first."""
-
 ALONE = 24
 """Longest clause, characters, that is a name alone and that the next sentence may go on with."""
 
 CONTEXT_TURNS = 4
 """Turns of the session that pronouns may reach back."""
-
-
-@dataclass(slots=True)
-class _Hearing:
-    """What one call gathers."""
-
-    turn: Turn
-    said_at: datetime
-    zone: ZoneInfo
-    threshold: float
-    statements: list[Statement]
-    not_stored: list[NotStored]
-    follow_ups: list[FollowUp]
-    slip: bool
-    seen: dict[tuple[str, str | None], tuple[Reason, str] | None]
-    opinions: int = 0
-    pieces: Pieces = ()
-    ordered: int = -1
 
 
 class Extractor:
@@ -75,7 +51,8 @@ class Extractor:
         self._classifier = classifier(
             ontology, lexicon, self._speech, PrefixReader(self._people, self._speech.words, self._speech.acts["adjunct"])
         )
-        self._guard = Guard(ontology, self._classifier.reader, self._speech, self._classifier.recogniser)
+        reader = self._classifier.reader
+        self._keeper = Keeper(ontology, self._speech, reader, Guard(ontology, reader, self._speech, self._classifier.recogniser))
         cut("预热")  # dictionaries and the time pack are read now, not at the first turn
         clock.times("", EPOCH, ZoneInfo("UTC"))
         self._answers = Answers(ontology, self._classifier, self._speech, PACKS / "answers.yaml")
@@ -92,7 +69,7 @@ class Extractor:
 
     def marks(self, sliced: Sliced, clause: Clause) -> list[str]:
         """What the second opinion is given of a clause, for what learns it."""
-        whole = self._classifier.reader.read(clause.text, len(clause.text), (), _cutter(sliced, clause))
+        whole = self._classifier.reader.read(clause.text, len(clause.text), (), cutter(sliced, clause))
         return marks(clause.text, self.recogniser.find(clause.text), whole)
 
     def hear(self, turn: Turn, said_at: datetime, zone: ZoneInfo, context: Sequence[Turn] = (), *, threshold: float = THRESHOLD) -> Heard:
@@ -107,7 +84,7 @@ class Extractor:
         clock_start = time.perf_counter()
         sliced = cut(turn.text)
         sliced_at = time.perf_counter()
-        hearing = _Hearing(turn, said_at, zone, threshold, [], [], [], False, {})
+        hearing = Hearing(turn, said_at, zone, threshold, [], [], [], False, {})
         self._hear(hearing, sliced, self._talk(context, said_at, zone), context)
         done = time.perf_counter()
         return self._heard(language, hearing, sliced, (sliced_at - clock_start, done - sliced_at))
@@ -126,13 +103,13 @@ class Extractor:
         return talk
 
     def _note_people(self, clause: Clause, sliced: Sliced, talk: Talk) -> None:
-        before = self._classifier.reader.read(clause.text, len(clause.text), (), _cutter(sliced, clause))
+        before = self._classifier.reader.read(clause.text, len(clause.text), (), cutter(sliced, clause))
         for person in (*before.people, *before.company):
             if not person.pronoun:
                 talk.heard(person.subject)
         talk.lost = talk.lost or bool(before.tags.get("generic") or before.head.get("generic"))
 
-    def _hear(self, hearing: _Hearing, sliced: Sliced, talk: Talk, context: Sequence[Turn]) -> None:
+    def _hear(self, hearing: Hearing, sliced: Sliced, talk: Talk, context: Sequence[Turn]) -> None:
         self._read_all(hearing, sliced, talk)
         if hearing.statements or not context or any(not f.statement.rule.startswith(f"{OPINION}.") for f in hearing.follow_ups):
             return
@@ -140,11 +117,11 @@ class Extractor:
         if answered:
             hearing.follow_ups.clear()  # a direct answer needs no opinion
         for found in answered:
-            self._keep(hearing, sliced, sliced.clauses[0], found)
+            self._keeper.keep(hearing, sliced, sliced.clauses[0], found)
         if answered:
             hearing.not_stored.clear()
 
-    def _read_all(self, hearing: _Hearing, sliced: Sliced, talk: Talk) -> None:
+    def _read_all(self, hearing: Hearing, sliced: Sliced, talk: Talk) -> None:
         supposed = -1
         clauses = sliced.clauses
         kidding = self._speech.is_("kidding", sliced.normal.norm)
@@ -159,7 +136,7 @@ class Extractor:
             if act is not None:
                 if act[0] is Reason.HYPOTHETICAL and not self._speech.is_("condition", clause.text):
                     supposed = clause.sentence
-                self._refuse(hearing, sliced, clause, act)
+                self._keeper.refuse(hearing, sliced, clause, act)
                 if not clause.quoted:
                     self._note_people(clause, sliced, talk)
                 continue
@@ -168,7 +145,7 @@ class Extractor:
             if (clause.text, talk.topic) in hearing.seen:
                 known = hearing.seen[clause.text, talk.topic]
                 if known is not None:
-                    self._refuse(hearing, sliced, clause, known)
+                    self._keeper.refuse(hearing, sliced, clause, known)
                 continue
             earlier = clauses[i - 1] if i and not clauses[i - 1].quoted and self._goes_on(clauses[i - 1], clause) else None
             later = clauses[i + 1] if i + 1 < len(clauses) and clauses[i + 1].sentence == clause.sentence else None
@@ -188,13 +165,13 @@ class Extractor:
         """A relative clause with the person that it is about: (any tips for) my dad, who is diabetic."""
         if clause.first or clause.quoted or earlier.quoted or not self._speech.is_("relative", clause.text):
             return clause
-        people = self._classifier.reader.read(earlier.text, len(earlier.text), (), _cutter(sliced, earlier)).people
+        people = self._classifier.reader.read(earlier.text, len(earlier.text), (), cutter(sliced, earlier)).people
         if not people or people[-1].pronoun or people[-1].subject == "self" or people[-1].end != len(earlier.text):
             return clause
         start = earlier.start + people[-1].start
         return replace(clause, text=sliced.normal.norm[start : clause.end], start=start, end_mark="")
 
-    def _judged(self, hearing: _Hearing, sliced: Sliced, clauses: Sequence[Clause], i: int, talk: Talk) -> bool:
+    def _judged(self, hearing: Hearing, sliced: Sliced, clauses: Sequence[Clause], i: int, talk: Talk) -> bool:
         """A clause that only judges what one of the few before it names: …, I never liked it; ……，每回都这样点."""
         clause, back = clauses[i], looked_back(clauses, i)
         if not back or len(clause.text) > VERDICT_MAX or clause.end - back[0].start > CLAUSE_MAX:
@@ -202,16 +179,16 @@ class Extractor:
         base = back[0].start
         both = replace(back[0], text=sliced.normal.norm[base : clause.end], end=clause.end, end_mark=clause.end_mark)
         c = self._classifier
-        found = judge(c, Said(both.text, (), (), _cutter(sliced, both)), [(x.start - base, x.end - base) for x in (*back, clause)], talk)
+        found = judge(c, Said(both.text, (), (), cutter(sliced, both)), [(x.start - base, x.end - base) for x in (*back, clause)], talk)
         if found is None:
             return False
-        self._keep(hearing, sliced, both, found, clock.times(both.text, hearing.said_at, hearing.zone))
+        self._keeper.keep(hearing, sliced, both, found, clock.times(both.text, hearing.said_at, hearing.zone))
         talk.topic = found.statement.subject
         talk.heard(found.statement.subject)
         talk.lost = False
         return True
 
-    def _read_two(self, hearing: _Hearing, sliced: Sliced, earlier: Clause, clause: Clause, talk: Talk) -> bool:
+    def _read_two(self, hearing: Hearing, sliced: Sliced, earlier: Clause, clause: Clause, talk: Talk) -> bool:
         """A clause whose object stands in the clause before it: 重金属太吵，我听不得; Golf? I can't stand it."""
         if clause.end - earlier.start > CLAUSE_MAX or clause.text == earlier.text:
             return False
@@ -222,15 +199,17 @@ class Extractor:
         if not rules:
             return False
         times = clock.times(both.text, hearing.said_at, hearing.zone)
-        found, _ = c.read(Said(both.text, mentions, clock.spans(times), _cutter(sliced, both)), rules, talk)
+        found, _ = c.read(Said(both.text, mentions, clock.spans(times), cutter(sliced, both)), rules, talk)
         for f in found:
-            self._keep(hearing, sliced, both, f, times)
+            self._keeper.keep(hearing, sliced, both, f, times)
+            if f.statement.key == FAMILY:  # polycystic kidneys, it's in the family: what runs in the family is not what one has
+                hearing.statements[:] = [s for s in hearing.statements if (s.key, s.value) != ("disease", f.statement.value)]
         if found:
             hearing.not_stored[:] = [n for n in hearing.not_stored if n.span != sliced.normal.span(clause.start, clause.end)]
             talk.topic = found[-1].statement.subject
         return bool(found)
 
-    def _read(self, hearing: _Hearing, sliced: Sliced, clause: Clause, talk: Talk, later: Clause | None) -> bool:
+    def _read(self, hearing: Hearing, sliced: Sliced, clause: Clause, talk: Talk, later: Clause | None) -> bool:
         c = self._classifier
         topic = talk.topic
         if clause.first:
@@ -247,17 +226,17 @@ class Extractor:
             times = clock.times(clause.text, hearing.said_at, hearing.zone)
             hedge = 0.6 if later is not None and _unsure(self._speech, later) else 1.0
             supposed = later is not None and self._speech.is_("hypothetical", later.text)
-            said = Said(clause.text, mentions, clock.spans(times), _cutter(sliced, clause), hedge, supposed)
+            said = Said(clause.text, mentions, clock.spans(times), cutter(sliced, clause), hedge, supposed)
             found, refused = c.read(said, rules, talk)
             found = self._second(hearing, sliced, said, talk, found, refused)
             after = clock.trailing(later.text, hearing.said_at, hearing.zone) if later is not None and found else ()
             for f in found:
-                self._keep(hearing, sliced, clause, f, (*times, *after))
+                self._keeper.keep(hearing, sliced, clause, f, (*times, *after))
         self._note_topic(clause, sliced, talk, found)
         if not found:
             reason = (refused[0].reason, refused[0].rule) if refused else self._speech.rest_of(clause)
             hearing.seen[clause.text, topic] = reason
-            self._refuse(hearing, sliced, clause, reason)
+            self._keeper.refuse(hearing, sliced, clause, reason)
             unknown = reason[1] == "subject.unknown" and self._speech.is_("somebody", clause.text)
             strange = unknown or reason[1] in ("subject.general", STRANGER)
             talk.lost = strange or (talk.lost and not clause.first)
@@ -266,7 +245,7 @@ class Extractor:
             talk.lost = False
         return any(f.statement.confidence >= hearing.threshold or not f.statement.rule.startswith(f"{OPINION}.") for f in found)
 
-    def _second(self, hearing: _Hearing, sliced: Sliced, said: Said, talk: Talk, found: list[Found], refused: list[Refused]) -> list[Found]:
+    def _second(self, hearing: Hearing, sliced: Sliced, said: Said, talk: Talk, found: list[Found], refused: list[Refused]) -> list[Found]:
         """What remains of the rules' statements after a second opinion, or what it makes of a clause without any."""
         c = self._classifier
         twice = self._speech.is_("denied_twice", said.text)
@@ -292,16 +271,16 @@ class Extractor:
     def _named_late(self, sliced: Sliced, clause: Clause, later: Clause, talk: Talk) -> None:
         """Whom he or she means when only the next clause says it: she's done with it, my wife."""
         reader = self._classifier.reader
-        named = [p for p in reader.read(clause.text, len(clause.text), (), _cutter(sliced, clause)).people if p.pronoun]
+        named = [p for p in reader.read(clause.text, len(clause.text), (), cutter(sliced, clause)).people if p.pronoun]
         if any(p.subject in ("he", "she") and talk.resolve(p.subject) is None for p in named):
             m = self._speech.acts["late_name"].match(later.text)
             at = m.end() if m is not None else 0
-            who = reader.person_at(later.text, at, _cutter(sliced, later))
+            who = reader.person_at(later.text, at, cutter(sliced, later))
             if who is not None and not who.pronoun and self._speech.acts["late_rest"].fullmatch(later.text[who.end :].split(",")[0]):
                 talk.heard(who.subject)
 
     def _note_topic(self, clause: Clause, sliced: Sliced, talk: Talk, found: Sequence[Found]) -> None:
-        before = self._classifier.reader.read(clause.text, min(len(clause.text), 60), (), _cutter(sliced, clause))
+        before = self._classifier.reader.read(clause.text, min(len(clause.text), 60), (), cutter(sliced, clause))
         talk.thing = self._speech.is_("introduces", clause.text) or (talk.thing and not before.people)
         named = [p for p in before.people if p.subject != "you"]
         for person in (*named, *before.company):
@@ -314,85 +293,12 @@ class Extractor:
             first = talk.resolve(named[0].subject) if named[0].pronoun else named[0].subject
             talk.topic = first or talk.topic
 
-    def _keep(self, hearing: _Hearing, sliced: Sliced, clause: Clause, found: Found, times: clock.Times = ()) -> None:
-        if not hearing.pieces:
-            hearing.pieces = pieces_of(sliced)
-        found = self._guard.seen(sliced, hearing.pieces, clause, found)
-        statement = clock.bound(found, clause.text, times, hearing.said_at)
-        start, end = sliced.normal.span(clause.start, clause.end)
-        statement = replace(statement, text=hearing.turn.text[start:end], span=(start, end), slip=statement.slip or hearing.slip)
-        if "future" in found.flags and statement.start is None:
-            hearing.not_stored.append(NotStored(statement.text, (start, end), Reason.HYPOTHETICAL, "time.no_start"))
-            return
-        if statement.kind is Kind.CONTEXT and statement.rule.startswith(f"{OPINION}.") and times and not any(map(_now(hearing), times)):
-            hearing.not_stored.append(NotStored(statement.text, (start, end), Reason.LOW_CONFIDENCE, "time.over"))  # I was there last week
-            return
-        once = self._only_now(clause.text) or (hearing.ordered == clause.sentence and not self._speech.is_("standing", clause.text))
-        if statement.kind is Kind.PREFERENCE and not statement.is_end and once:
-            hearing.not_stored.append(NotStored(statement.text, (start, end), Reason.COMMAND, "speech_act.once"))
-            return
-        if statement.ckey.startswith("text:") and self._ontology.key(statement.key).safety and self._speech.is_("jest", sliced.normal.norm):
-            hearing.not_stored.append(NotStored(statement.text, (start, end), Reason.CHATTER, "speech_act.jest"))
-            return
-        statement = self._grounded(statement, sliced.normal.norm)
-        statement = replace(statement, confidence=second_opinion(clause.text, statement.kind, statement.confidence))
-        same = (statement.key, statement.ckey, statement.subject, statement.polarity, statement.is_end)
-        if any((s.key, s.ckey, s.subject, s.polarity, s.is_end) == same for s in hearing.statements):
-            return
-        if statement.confidence >= hearing.threshold:
-            hearing.statements[:] = [s for s in hearing.statements if not self._lent(s, statement) and not self._taken_back(s, statement)]
-            hearing.statements.append(statement)
-            hearing.follow_ups[:] = [f for f in hearing.follow_ups if (f.statement.key, f.statement.ckey) != same[:2]]
-            return
-        key = self._ontology.key(statement.key)
-        if statement.value is None:
-            hearing.not_stored.append(NotStored(statement.text, (start, end), Reason.LOW_CONFIDENCE, statement.rule))
-        elif not any((f.statement.key, f.statement.ckey, f.statement.subject) == same[:3] for f in hearing.follow_ups):
-            hearing.follow_ups.append(FollowUp(statement, key.ask(statement.value)))
-
-    def _taken_back(self, earlier: Statement, later: Statement) -> bool:
-        """Whether a later word of the turn denies what matters to safety: the chart says hypertension, but I do not have it."""
-        same = (earlier.key, earlier.ckey, earlier.subject) == (later.key, later.ckey, later.subject)
-        undone = earlier.polarity != later.polarity or later.is_end
-        return same and undone and not earlier.is_end and self._ontology.key(later.key).safety
-
-    def _lent(self, earlier: Statement, later: Statement) -> bool:
-        """Whether a request that names nobody was made for the one whom the same is then said of: 惊悚片就免了，我爸看不下去."""
-        same = (earlier.key, earlier.ckey, earlier.polarity) == (later.key, later.ckey, later.polarity)
-        if not same or earlier.subject != "self" or later.subject == "self":
-            return False
-        norm = normalise(earlier.text).norm
-        return not self._classifier.reader.read(norm, len(norm), (), lambda a, b: norm[a:b]).people
-
-    def _only_now(self, text: str) -> bool:
-        """A wish for this once: a window seat on this flight, please."""
-        return self._speech.is_("once", text) and not self._speech.is_("standing", text)
-
-    def _grounded(self, statement: Statement, norm: str) -> Statement:
-        """A denial of a safety key with the ground that the turn gives for it."""
-        key = self._ontology.key(statement.key)
-        if not key.safety or statement.polarity == "+" or statement.grounds is not None:
-            return statement
-        for ground in GROUNDS:
-            if self._speech.is_(ground, norm):
-                return replace(statement, grounds=ground)
-        return statement
-
-    def _refuse(self, hearing: _Hearing, sliced: Sliced, clause: Clause, why: tuple[Reason, str]) -> None:
-        start, end = sliced.normal.span(clause.start, clause.end)
-        hearing.not_stored.append(NotStored(hearing.turn.text[start:end], (start, end), *why))
-
-    def _heard(self, language: Language, hearing: _Hearing, sliced: Sliced, seconds: tuple[float, float]) -> Heard:
+    def _heard(self, language: Language, hearing: Hearing, sliced: Sliced, seconds: tuple[float, float]) -> Heard:
         steps = (
             Step("slice", round(seconds[0] * 1000, 3), tuple(c.text for c in sliced.clauses[:20])),
             Step("classify", round(seconds[1] * 1000, 3), tuple(f"{s.rule}: {s.key}={s.value}" for s in hearing.statements)),
         )
         return Heard(language, tuple(hearing.statements), tuple(hearing.not_stored), tuple(hearing.follow_ups), steps)
-
-
-def _now(hearing: _Hearing) -> Callable[[TimeSpan], bool]:
-    """Whether a time holds the moment of speaking."""
-    return lambda span: span.holds(hearing.said_at)
 
 
 def _nobody(text: str, whole: Before, talk: Talk) -> bool:
@@ -403,8 +309,3 @@ def _nobody(text: str, whole: Before, talk: Talk) -> bool:
 def _unsure(speech: Speech, clause: Clause) -> bool:
     word = speech.words.at(clause.text, 0)
     return word is not None and "unsure" in speech.words.tags[word]
-
-
-def _cutter(sliced: Sliced, clause: Clause) -> Cut:
-    base = clause.start
-    return lambda a, b: sliced.normal.original(base + a, base + b)

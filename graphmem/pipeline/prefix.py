@@ -148,6 +148,8 @@ class PrefixReader:
         return end
 
     def _han_name_end(self, text: str, at: int, full: bool = True) -> int:
+        if text[at : at + 2] in self.people.given:
+            return at + 2
         if (
             text[at] in "小老阿"
             and at + 1 < len(text)
@@ -172,6 +174,8 @@ class PrefixReader:
     def lone_name(self, text: str, i: int, original: Callable[[int, int], str], follows: int = -1) -> Person | None:
         """A name without a role at text[i:]: 小李, Tom. `follows`: where what is read ends, and something known begins."""
         if is_han(text[i]):
+            if text[i : i + 2] in self.people.given:
+                return Person(f"person:{original(i, i + 2)}", i, i + 2)
             if text[i] not in "小老阿" or (text[i + 1 : i + 2] not in _NICK and text[i + 1 : i + 2] not in self.people.surnames):
                 return None
             end = self._han_name_end(text, i, full=False)
