@@ -168,7 +168,9 @@ class Classifier:
         """我妈香菜从来不吃: the slot that opens the clause begins with the one who is meant, right before its value."""
         inside = self.reader.read(said.text, value, said.masked, said.original, m.start)
         nearby = inside.people and not (inside.left or inside.left_head or inside.glued or inside.tags.get("verb"))
-        return replace(before, people=inside.people, joined=inside.joined) if nearby else before
+        if nearby:
+            return replace(before, people=inside.people, joined=inside.joined)
+        return replace(before, tags=before.tags | {t: n for t, n in inside.tags.items() if t == "generic"}) if not inside.people else before
 
     def stated(self, key: Key, value: str, rule: str) -> Found:
         """A statement of a key and a value as a caller knows them."""
@@ -282,7 +284,7 @@ def _best(found: list[Found]) -> list[Found]:
     """Drop what overlaps something better; identical statements once; in text order."""
     out: list[Found] = []
     for f in sorted(found, key=lambda f: -f.score):
-        if any(_clash(f, g) or ("weak" in f.flags and f.start < g.end and g.start < f.end) for g in out):
+        if any(_clash(f, g) or ("weak" in f.flags and not _listed(f, g) and f.start < g.end and g.start < f.end) for g in out):
             continue
         out.append(f)
     if any(f.statement.key == "allergy" for f in out):
@@ -290,6 +292,11 @@ def _best(found: list[Found]) -> list[Found]:
     if any(f.statement.key == "family_history" and f.statement.subject == "self" for f in out):
         out = [f for f in out if f.statement.key != "disease"]  # what runs in the family is not what one has
     return sorted(out, key=lambda f: (f.value_start, f.start))
+
+
+def _listed(f: Found, g: Found) -> bool:
+    """Whether two statements are of one rule and one list: hypertension, diabetes and gout, we have them all."""
+    return f.statement.rule == g.statement.rule and f.end == g.end
 
 
 def _clash(f: Found, g: Found) -> bool:

@@ -226,7 +226,8 @@ class Extractor:
             times = clock.times(clause.text, hearing.said_at, hearing.zone)
             hedge = 0.6 if later is not None and _unsure(self._speech, later) else 1.0
             supposed = later is not None and self._speech.is_("hypothetical", later.text)
-            said = Said(clause.text, mentions, clock.spans(times), cutter(sliced, clause), hedge, supposed)
+            beside = frozenset() if clause.first else frozenset(s.key for s in hearing.statements[-1:])
+            said = Said(clause.text, mentions, clock.spans(times), cutter(sliced, clause), hedge, supposed, beside)
             found, refused = c.read(said, rules, talk)
             found = self._second(hearing, sliced, said, talk, found, refused)
             after = clock.trailing(later.text, hearing.said_at, hearing.zone) if later is not None and found else ()
@@ -257,7 +258,7 @@ class Extractor:
         hearing.opinions += 1
         whole = c.reader.read(said.text, len(said.text), (), said.original)
         opinion = head().opinion(self._encode(said.text), marks(said.text, said.mentions, whole))
-        kept = found if found and twice else believed(c, found, opinion, _nobody(said.text, whole, talk))
+        kept = found if found and twice else believed(c, found, opinion, _nobody(said.text, whole, talk), said.beside)
         if kept:
             return kept
         refused += [Refused(Reason.LOW_CONFIDENCE, f"{f.statement.rule}{DOUBTED}") for f in found]

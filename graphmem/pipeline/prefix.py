@@ -70,7 +70,7 @@ class PrefixReader:
             return None
         if role.kind in ("role", "other") and word[0].isascii() and not self._stands_alone(text, i, word, role):
             return None
-        role, end = self._possessed(text, role, end)
+        role, end = self._possessed(text, role, end, limit)
         if role.kind in ("role", "other") and text.startswith(OF_MINE, end):
             end += len(OF_MINE)
         if role.kind == "role" or role.kind == "other":
@@ -90,8 +90,8 @@ class PrefixReader:
         single = role.name not in ("children", "parents") and (role.kind == "role" or len(word) > 2)  # kids hate broccoli: anybody's
         return single and self.people.opening.fullmatch(text, 0, i) is not None and self.people.bare.match(text, end) is not None
 
-    def _possessed(self, text: str, role: Role, end: int) -> tuple[Role, int]:
-        """我的儿子, my older sister, 我妈的妹妹: the last one, seen from the speaker."""
+    def _possessed(self, text: str, role: Role, end: int, limit: int | None = None) -> tuple[Role, int]:
+        """我的儿子, my older sister, 我妈的妹妹: the last one, seen from the speaker. No stranger reaches into what begins at `limit`."""
         while True:
             at = end
             for glue in ("家的", "家", "的", "'s ", "那个", " "):
@@ -108,6 +108,8 @@ class PrefixReader:
                 return role, end
             if not is_han(word[0]) and role.kind not in ("pronoun", "self") and text[end : end + 2] != "'s":
                 return role, end
+            if limit is not None and at + len(word) > limit and not is_han(word[0]) and self.people.roles[word].kind == "other":
+                return role, end  # my sister's | student pass
             role, end = self._chained(role, self.people.roles[word]), at + len(word)
 
     def _adjectives(self, text: str, at: int) -> int:

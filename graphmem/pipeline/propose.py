@@ -44,22 +44,22 @@ def sure(chance: float, store: float) -> float:
     return SURE + (chance - store) / (1 - store) * (TOP - SURE) if chance >= store else SURE * chance / store
 
 
-def believed(c: Classifier, found: Sequence[Found], opinion: Opinion, nobody: bool) -> list[Found]:
+def believed(c: Classifier, found: Sequence[Found], opinion: Opinion, nobody: bool, beside: frozenset[str] = frozenset()) -> list[Found]:
     """What rules found without what the opinion holds for all but impossible; of safety keys that is left to a question.
 
-    An opinion is of one reading: where it agrees with one statement of a clause it says nothing against the others, but of tastes.
+    An opinion is of one reading: where it lets one statement of a clause stand it says nothing against the others, but of tastes. It says
+    nothing either against what goes on with a key that the sentence has just stated (`beside`): capsules please, no powder; nor against
+    firm rules.
     """
     chances = [_chance(c, f, opinion) for f in found]
-    agrees = any(chance is not None and chance >= ASSENT for chance in chances)
+    stands = any(chance is not None and chance >= DISSENT for chance in chances)
     out: list[Found] = []
     for f, chance in zip(found, chances, strict=True):
         s = f.statement
-        taste = s.rule.startswith("taste.")
         safety = c.ontology.key(s.key).safety
         least = DISSENT_NOBODY if nobody else DISSENT_SAFETY if safety else DISSENT
-        if (
-            chance is None or chance >= least or s.whole_key or s.confidence < SURE or (agrees and not taste)
-        ):  # a hedged one is asked anyway
+        free = s.whole_key or s.key in beside or (stands and not s.rule.startswith("taste.")) or ("firm" in f.flags and not safety)
+        if chance is None or chance >= least or free or s.confidence < SURE:  # a hedged one is asked anyway
             out.append(f)
         elif safety:
             out.append(_asked(f))
@@ -107,11 +107,12 @@ def propose(c: Classifier, opinion: Opinion, said: Said, talk: Talk, refused: Se
     parts = runs(said.text, said.mentions, key.types[:1] if doubted else key.types, c.matcher.trims)
     if not parts:
         shaped = c.shapes.find(key.name, said)
-        if shaped is None:
-            return None
+        if shaped is None or shaped.end - shaped.start == len(said.text):
+            return None  # a bare name or number answers a question or says nothing
         parts = [(shaped.start, shaped.end, (shaped,))]
-    start, _, values = max(parts, key=lambda p: (said.text[p[0] : p[1]] not in c.matcher.classes, p[1] - p[0]))
+    start, end, values = max(parts, key=lambda p: (said.text[p[0] : p[1]] not in c.matcher.classes, p[1] - p[0]))
     whole = c.reader.read(said.text, len(said.text), said.masked, said.original, 0)
+    whole = replace(whole, people=tuple(p for p in whole.people if not start <= p.start < end))  # a name is not said of itself
     if whole.tags.get("generic") or whole.head.get("generic"):
         return Refused(Reason.THIRD_PARTY, "subject.general")
     flags = frozenset({"loose", "like"} if key.kind is Kind.PREFERENCE else {"loose"})

@@ -12,7 +12,8 @@ Options: neg choose like change end slip whole bare past past_event key=NAME con
 surname; `given`: it is a given name;
 `weak`: yields to any other rule; `any`: an open object is a taste too; `undated`: times of the clause say nothing about it;
 `strict`: no unexplained word before it, and somebody is meant; `clean`: only the first; `loose`: such words may stand there;
-`compound`: unexplained characters before the value belong to it.
+`compound`: unexplained characters before the value belong to it;
+`firm`: an idiom that means one thing: the second opinion (propose.py) says nothing against it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from graphmem.pipeline.needs import required
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FLAGS = frozenset("neg choose like change end slip whole bare past past_event any two weak".split())
-_FLAGS |= frozenset("titled surname given strict clean compound loose undated".split())
+_FLAGS |= frozenset("titled surname given strict clean compound loose undated firm".split())
 _VALUES = frozenset("key conf subject verb grounds check".split())
 _SLOT = re.compile(r"\{(v|w)(\*|:[a-z_ *]+|=)?")
 SLOT_MAX = 40

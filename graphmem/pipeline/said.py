@@ -53,7 +53,8 @@ class Refused:
 class Said:
     """One clause as the classifier reads it. `original` cuts text as sent; `masked` are times and places that prefixes may hold.
 
-    `supposed`: the clause after it is a supposition (… if it tasted of anything else).
+    `supposed`: the clause after it is a supposition (… if it tasted of anything else). `beside`: the key that its sentence has stated just
+    before.
     """
 
     text: str
@@ -62,3 +63,4 @@ class Said:
     original: Cut
     hedge: float = 1.0
     supposed: bool = False
+    beside: frozenset[str] = frozenset()

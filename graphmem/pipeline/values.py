@@ -18,6 +18,8 @@ GENERIC_MAX = 6
 LEADS = frozenset("发打坐用走乘搭放寄")
 """Verbs that a name of the lexicon may begin with: 发|短信."""
 
+LISTED = ("drug",)
+"""Types of which names written together are several."""
 LIST_MAX = 12
 """Items of one list."""
 OPEN_MAX_HAN, OPEN_MAX_LATIN = 16, 60
@@ -45,11 +47,12 @@ class Trims:
     separator: re.Pattern[str]
     extra: re.Pattern[str]
     limiting: re.Pattern[str]
+    together: re.Pattern[str]
 
 
 def load_trims(path: Path) -> Trims:
     """Read packs/values.yaml. PackError on mistakes."""
-    names = ("head", "tail", "stop", "generic", "cut", "separator", "extra", "limiting")
+    names = ("head", "tail", "stop", "generic", "cut", "separator", "extra", "limiting", "together")
     fields = sections(path, names)
     return Trims(**{n: one_of(fields[n]) for n in names})
 
@@ -67,7 +70,23 @@ def items(text: str, a: int, b: int, mentions: Sequence[Mention], trims: Trims) 
         out.append((at, m.start()))
         at = m.end()
     out.append((at, b))
-    return [t for x, y in out[:LIST_MAX] if (t := trimmed(text, x, y, trims))[0] < t[1]]
+    parts = [t for x, y in out if (t := trimmed(text, x, y, trims))[0] < t[1]]
+    return [one for x, y in parts for one in _run(text, x, y, mentions, trims)][:LIST_MAX]
+
+
+def _run(text: str, x: int, y: int, mentions: Sequence[Mention], trims: Trims) -> list[tuple[int, int]]:
+    """The names of a run without separators at the end of a part, of one character each: 葱姜蒜; or of medicines: 青霉素头孢."""
+    m = trims.together.search(text, x, y)
+    if m is not None and not any(k.start <= m.start() and k.end >= m.end() for k in mentions):
+        starts = range(m.start() + 1, m.end())
+        return [(x, m.start() + 1), *((k, k + 1) for k in starts)]
+    names: list[Mention] = []
+    while (at := names[-1].end if names else x) < y:
+        here = [k for k in mentions if k.start == at and k.end <= y and k.of(LISTED) is not None]
+        if not here:
+            return [(x, y)]
+        names.append(max(here, key=lambda k: k.end))
+    return [(k.start, k.end) for k in names]
 
 
 def trimmed(text: str, a: int, b: int, trims: Trims) -> tuple[int, int]:

@@ -74,8 +74,8 @@ UNKNOWN = "subject.unknown"
 STRANGERS = frozenset("邻居 房东 客户 保姆 师傅 租客 老乡 neighbour neighbor landlord client nanny tenant trainer".split())
 """Others of packs/subjects.yaml that a memory of the user has no use for."""
 
-NEIGHBOURLY = frozenset({"allergy", "disease", "medication"})
-"""Keys that are remembered of them all the same: the neighbour who comes to dinner and reacts to nuts."""
+NEIGHBOURS, NEIGHBOURLY = frozenset({"邻居", "neighbour", "neighbor"}), frozenset({"allergy", "disease", "medication"})
+"""Those of them of whom these keys are remembered all the same: the neighbour who comes to dinner and reacts to nuts."""
 
 STRANGER = "subject.stranger"
 """The match is about somebody whom a memory of the user has no use for."""
@@ -140,7 +140,7 @@ def subjects(rule: Rule, before: Before, talk: Talk) -> list[str] | Refused:
         subject = before.people[-2].subject if len(before.people) > 1 else talk.topic or "self"
     if subject is None or subject == "you":
         return Refused(Reason.CHATTER, UNKNOWN if subject is None else "subject.addressee")
-    if stranger(subject) and not (rule.key in NEIGHBOURLY and subject[7:] in STRANGERS):
+    if stranger(subject) and not (rule.key in NEIGHBOURLY and subject[7:] in NEIGHBOURS):
         return Refused(Reason.THIRD_PARTY, STRANGER)
     if before.left and not (before.tags.get("verb") or before.tags.get("doctor")) and "loose" not in rule.flags:
         return Refused(Reason.THIRD_PARTY, UNKNOWN)

@@ -107,7 +107,7 @@ def test_every_key_is_heard_in_both_languages_in_the_develop_half_and_most_in_th
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_subject_is_spoken_about(language: str) -> None:
     counts = Counter(label.subject for label in EVERY if label.lang == language and label.memory_type != "none")
-    assert set(counts) == SUBJECTS
+    assert set(counts) - {"person"} == SUBJECTS, "in-laws, flatmates and neighbours are persons without a role of their own"
     assert 1 - counts["self"] / counts.total() > 0.15
 
 
