@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import re
 
+_PLAIN = re.compile(r"[^\\\[\](){}.^$|?*+]+")
+_COUNTS = frozenset("?*+{")
 _BORDER = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]|[()]")
 
 
@@ -21,8 +23,16 @@ def _alternatives(s: str, i: int) -> tuple[Needs, int]:
     branches: list[Needs] = []
     best: Needs = None
     run = ""
-    while i <= len(s):
-        c = s[i] if i < len(s) else ")"
+    size = len(s)
+    while i <= size:
+        plain = _PLAIN.match(s, i)
+        if plain is not None:  # many letters at once; the last one may be optional or repeated
+            end = plain.end() - (s[plain.end() : plain.end() + 1] in _COUNTS)
+            if end > i:
+                run += s[i:end]
+                i = end
+                continue
+        c = s[i] if i < size else ")"
         if c in "|)":
             branches.append(_better(best, run))
             best, run = None, ""

@@ -23,15 +23,15 @@ CHECK, DIALOGUES = "utterances.check.jsonl", "dialogues.jsonl"
 
 FLOORS = (
     # (score, floor; target of the project)
-    ("type accuracy", 0.91),  # 0.97
-    ("all right", 0.87),  # 0.90
-    ("precision of stored", 0.91),  # 0.97
+    ("type accuracy", 0.93),  # 0.97
+    ("all right", 0.90),  # 0.90
+    ("precision of stored", 0.93),  # 0.97
 )
 CEILINGS = (
-    ("false memories from none", 0.065),  # 0.015
-    ("safety wrong subject or polarity", 0.01),  # 0
+    ("false memories from none", 0.045),  # 0.015
+    ("safety wrong subject or polarity", 0.0),  # 0
 )
-SAFETY = 0.80
+SAFETY = 0.84
 """Recall of safety keys; target 0.97."""
 
 OPENED = {"type accuracy": 0.97, "all right": 0.92, "precision of stored": 0.92}
@@ -40,7 +40,11 @@ OPENED_NONE = 0.035
 
 DEVELOP = {"type accuracy": 0.965, "all right": 0.94, "precision of stored": 0.94, "safety recall": 0.92}
 """What the rules and the second opinion reach on the half they were worked on with."""
-LATER = ("g-", "j-", "k-", "n-", "t-")
+NEWER = ("qz-", "qe-", "sz-", "se-", "oz-", "oe-", "r1-", "r2-", "r3-", "r4-", "r6-")
+"""Ids of the sets that joined the develop half last: pairs, safety keys in every wording, everyday turns by domain."""
+NEW = {"type accuracy": 0.93, "all right": 0.895, "precision of stored": 0.90, "safety recall": 0.87}
+"""What they reach. They are harder than what came before, which keeps its own floors."""
+LATER = ("g-", "j-", "k-", "n-", "t-", *NEWER)
 """Ids of the sets that were written to be hard and joined the develop half when they had been read."""
 
 
@@ -81,9 +85,17 @@ def test_what_safety_depends_on_is_heard(group: str) -> None:
 
 
 def test_the_develop_half_is_heard_no_worse_than_before() -> None:
-    for score, floor in DEVELOP.items():
-        assert rate("utterances.develop.jsonl", "label", score, "all") >= floor, score
-    assert rate("utterances.develop.jsonl", "label", "safety wrong subject or polarity", "all") <= 0.006
+    for bounds, wrong, found in (
+        (DEVELOP, 0.006, report("utterances.develop.jsonl", without=NEWER)),
+        (NEW, 0.012, report("utterances.develop.jsonl", only=NEWER)),
+    ):
+        for score, floor in bounds.items():
+            got = found.score("label", score, "all").rate
+            assert got is not None
+            assert got >= floor, score
+        harm = found.score("label", "safety wrong subject or polarity", "all").rate
+        assert harm is not None
+        assert harm <= wrong
 
 
 def test_no_safety_statement_of_the_first_sets_has_a_wrong_subject_or_polarity() -> None:
