@@ -31,7 +31,7 @@ CEILINGS = (
     ("false memories from none", 0.045),  # 0.015
     ("safety wrong subject or polarity", 0.0),  # 0
 )
-SAFETY = 0.84
+SAFETY = 0.83
 """Recall of safety keys; target 0.97."""
 
 OPENED = {"type accuracy": 0.97, "all right": 0.92, "precision of stored": 0.92}
