@@ -15,7 +15,7 @@ from graphmem.pipeline.prefix import Before, PrefixReader
 from graphmem.pipeline.recognise import Mention, Recogniser
 from graphmem.pipeline.rules import Rule
 from graphmem.pipeline.said import Found, Hit, Refused, Said
-from graphmem.pipeline.shapes import Shapes
+from graphmem.pipeline.shapes import SMALL, Shapes
 from graphmem.pipeline.talk import Talk
 from graphmem.pipeline.values import Value
 from graphmem.pipeline.whom import HEDGE_MILD, UNKNOWN, blocked, certainty, hedged, negations, nominal, relative_clause, subjects, unsure
@@ -270,14 +270,7 @@ def _somebody(text: str, before: Before) -> bool:
 def _titled(text: str) -> bool:
     """Names as English writes them: every longer word begins with a capital."""
     words = text.split()
-    return (
-        bool(words)
-        and words[0][:1].isupper()
-        and all(
-            w[:1].isupper() or w in ("of", "and", "the", "de", "van", "von", "&", "for", "la", "bin", "al") or w[:1].isdigit()
-            for w in words
-        )
-    )
+    return bool(words) and words[0][:1].isupper() and all(w[:1].isupper() or w in SMALL or w[:1].isdigit() for w in words)
 
 
 def _best(found: list[Found]) -> list[Found]:

@@ -58,17 +58,17 @@ class Rule:
     @property
     def regex(self) -> re.Pattern[str]:
         """The whole expression."""
-        return _compiled(self.source)
+        return compiled(self.source)
 
     @property
     def left(self) -> re.Pattern[str] | None:
         """What stands before a name of the lexicon, tried up to where the name begins; None when the value stands inside a group."""
-        return _compiled(self.left_source) if self.left_source else None
+        return compiled(self.left_source) if self.left_source else None
 
     @property
     def right(self) -> re.Pattern[str] | None:
         """What follows the name."""
-        return _compiled(self.right_source) if self.left_source else None
+        return compiled(self.right_source) if self.left_source else None
 
     @property
     def confidence(self) -> float:
@@ -76,7 +76,7 @@ class Rule:
 
 
 @functools.cache
-def _compiled(source: str) -> re.Pattern[str]:
+def compiled(source: str) -> re.Pattern[str]:
     """Compiled at first use: compiling all rules at the start would take most of a second."""
     return re.compile(source)
 

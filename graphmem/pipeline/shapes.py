@@ -10,13 +10,13 @@ from pathlib import Path
 from graphmem.memory import Span
 from graphmem.ontology import Ontology
 from graphmem.packfile import fail
-from graphmem.pipeline.rules import lines, macros_of, sections
+from graphmem.pipeline.rules import compiled, lines, macros_of, sections
 from graphmem.pipeline.said import Said
 from graphmem.pipeline.values import Value
 
 _MACRO = re.compile(r"\{([a-z_]+)\}")
 _WORD = re.compile(r"[^\W\d_][\w'’.&-]*|\d[\w-]*")
-_SMALL = frozenset("of and the de van von & for la bin al".split())
+SMALL = frozenset("of and the de van von & for la bin al".split())
 """Words inside a name of several words that are written without a capital."""
 OPTIONS = frozenset({"surname", "titled"})
 
@@ -30,7 +30,7 @@ class Shape:
 
     @property
     def regex(self) -> re.Pattern[str]:
-        return re.compile(self.source)  # kept by the library's own cache
+        return compiled(self.source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def _capitals(said: Said) -> Iterator[Span]:
         text = said.text[slice(*at)] if at[0] >= 0 else ""
         capital = at[0] >= 0 and said.original(*at)[:1].isupper() and text not in ("i", "i'm", "i've", "i'd", "i'll")
         joined = bool(run) and at[0] >= 0 and said.text[run[-1][1] : at[0]] in (" ", "-", ". ")
-        if joined and (capital or (text in _SMALL and len(run) > 0) or (text[:1].isdigit())):
+        if joined and (capital or (text in SMALL and len(run) > 0) or (text[:1].isdigit())):
             run.append(at)
             continue
         yield from _closed(run, said)
@@ -80,7 +80,7 @@ def _capitals(said: Said) -> Iterator[Span]:
 def _closed(run: Sequence[Span], said: Said) -> Iterator[Span]:
     """A run as one span, its trailing small words dropped; nothing for the clause's lone first word or a name of the lexicon."""
     kept = list(run)
-    while kept and said.text[slice(*kept[-1])] in _SMALL:
+    while kept and said.text[slice(*kept[-1])] in SMALL:
         kept.pop()
     if kept and (kept[0][0] > 0 or len(kept) > 1):
         start, end = kept[0][0], kept[-1][1]

@@ -6,6 +6,7 @@ passed; never lower one to make a change fit.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -84,15 +85,19 @@ def test_what_safety_depends_on_is_heard(group: str) -> None:
     assert rate(CHECK, "label", "safety recall", group) >= SAFETY
 
 
+def _holds(found: Report, bounds: Mapping[str, float]) -> None:
+    for score, floor in bounds.items():
+        got = found.score("label", score, "all").rate
+        assert got is not None
+        assert got >= floor, score
+
+
 def test_the_develop_half_is_heard_no_worse_than_before() -> None:
     for bounds, wrong, found in (
         (DEVELOP, 0.006, report("utterances.develop.jsonl", without=NEWER)),
         (NEW, 0.016, report("utterances.develop.jsonl", only=NEWER)),
     ):
-        for score, floor in bounds.items():
-            got = found.score("label", score, "all").rate
-            assert got is not None
-            assert got >= floor, score
+        _holds(found, bounds)
         harm = found.score("label", "safety wrong subject or polarity", "all").rate
         assert harm is not None
         assert harm <= wrong
@@ -105,10 +110,7 @@ def test_no_safety_statement_of_the_first_sets_has_a_wrong_subject_or_polarity()
 
 def test_the_check_half_that_was_opened_keeps_its_bounds() -> None:
     opened = report("utterances.develop.jsonl", only=("f-",))
-    for score, floor in OPENED.items():
-        found = opened.score("label", score, "all").rate
-        assert found is not None
-        assert found >= floor, score
+    _holds(opened, OPENED)
     none = opened.score("label", "false memories from none", "all").rate
     assert none is not None
     assert none <= OPENED_NONE
